@@ -1,0 +1,1 @@
+"""MSJob: what a MindSpore job is, and the Kubernetes objects it is made of."""
