@@ -16,9 +16,7 @@ class Condition(ApiModel):
     reason: Annotated[str, Field(max_length=1024)] | None = Field(
         None, description="Reason for the last transition, one CamelCase word."
     )
-    message: Annotated[str, Field(max_length=32768)] | None = Field(
-        None, description="What happened, for a person."
-    )
+    message: Annotated[str, Field(max_length=32768)] | None = Field(None, description="What happened, for a person.")
     last_update_time: datetime | None = Field(None, description="When reason or message last changed.")
     last_transition_time: datetime | None = Field(None, description="When status last changed.")
 

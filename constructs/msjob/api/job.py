@@ -1,0 +1,188 @@
+"""A job as the workload and the controller read it: keys normalised, defaults applied.
+
+Defaults live here and not in the schema, because a schema default shows as drift in GitOps tools that diff on the client
+(`replicas` is the exception: the scale subresource needs it stored).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from pydantic import ValidationError
+
+from msjob.api import meta
+from msjob.api.problem import Problem, summarise
+from msjob.api.roles import Role, by_role
+from msjob.api.types import CleanPodPolicy, LaunchMode, MSJobSpec, RestartPolicy, RunPolicy, SuccessPolicy
+
+ACCELERATOR_PREFIXES: Final = ("nvidia.com/gpu", "amd.com/gpu", "huawei.com/Ascend", "huawei.com/npu")
+"""Extended resources that count as accelerators for `procPerWorker: auto`."""
+
+
+class InvalidJobError(ValueError):
+    """A job that cannot be read.
+
+    Attributes:
+        problems: what is wrong, at least one.
+    """
+
+    def __init__(self, problems: list[Problem]) -> None:
+        super().__init__(summarise(problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class RoleSpec:
+    """One role with its defaults applied.
+
+    Attributes:
+        role: which.
+        key: the key of `msReplicaSpecs` as the user spelled it.
+        replicas: number of pods, default 1.
+        restart_policy: default `Never` (the Go operator's).
+        template: pod template as the user wrote it; never changed.
+    """
+
+    role: Role
+    key: str
+    replicas: int
+    restart_policy: RestartPolicy
+    template: Mapping[str, Any]
+
+    @property
+    def container(self) -> Mapping[str, Any]:
+        """The `mindspore` container of the template, empty if there is none."""
+        containers = (self.template.get("spec") or {}).get("containers") or []
+        return next((c for c in containers if c.get("name") == meta.CONTAINER), {})
+
+
+@dataclass(frozen=True)
+class Job:
+    """One MSJob.
+
+    Attributes:
+        namespace: `default` if the object names none.
+        name: name of the job.
+        uid: empty for a job that no API server has seen.
+        generation: 0 likewise.
+        spec: as written.
+        roles: in the order Scheduler, PS, Worker.
+    """
+
+    namespace: str
+    name: str
+    uid: str
+    generation: int
+    spec: MSJobSpec
+    roles: Mapping[Role, RoleSpec]
+
+    @classmethod
+    def parse(cls, obj: Mapping[str, Any]) -> "Job":
+        """Read a job from its JSON.
+
+        Args:
+            obj: an MSJob as the API server or a file gives it. It should have passed `msjob.validation.validate`.
+
+        Raises:
+            InvalidJobError: a field has a type that cannot be read.
+        """
+        metadata = obj.get("metadata") or {}
+        try:
+            spec = MSJobSpec.model_validate(obj.get("spec") or {})
+        except ValidationError as error:
+            problems = [Problem(("spec", *item["loc"]), item["msg"]) for item in error.errors(include_url=False)]
+            raise InvalidJobError(problems) from None
+        keys = {role: key for key in reversed(spec.ms_replica_specs) if (role := Role.parse(key)) is not None}
+        roles = {
+            role: RoleSpec(
+                role=role,
+                key=keys[role],
+                replicas=1 if item.replicas is None else item.replicas,
+                restart_policy=item.restart_policy or RestartPolicy.NEVER,
+                template=item.template,
+            )
+            for role, item in by_role(spec.ms_replica_specs).items()
+        }
+        return cls(
+            namespace=metadata.get("namespace") or "default",
+            name=metadata.get("name") or "",
+            uid=metadata.get("uid") or "",
+            generation=metadata.get("generation") or 0,
+            spec=spec,
+            roles=roles,
+        )
+
+    @property
+    def run_policy(self) -> RunPolicy:
+        """The run policy, empty if there is none."""
+        return self.spec.run_policy or RunPolicy()
+
+    @property
+    def suspended(self) -> bool:
+        """Whether the user wants the job to have no pods."""
+        return bool(self.run_policy.suspend)
+
+    @property
+    def managed(self) -> bool:
+        """Whether this operator runs the job, or another controller does."""
+        manager = self.run_policy.managed_by or self.spec.managed_by
+        return manager in (None, meta.MANAGED_BY_SELF)
+
+    @property
+    def clean_pod_policy(self) -> CleanPodPolicy:
+        """Which pods go at the end; default `Running`, the Go operator's."""
+        return self.run_policy.clean_pod_policy or CleanPodPolicy.RUNNING
+
+    @property
+    def success_policy(self) -> SuccessPolicy:
+        """When the job has succeeded."""
+        return self.spec.success_policy or SuccessPolicy.DEFAULT
+
+    @cached_property
+    def launch_mode(self) -> LaunchMode:
+        """How processes find each other; `DynamicCluster` with a Scheduler, else `Standalone`."""
+        if self.spec.launch_mode is not None:
+            return self.spec.launch_mode
+        return LaunchMode.DYNAMIC_CLUSTER if Role.SCHEDULER in self.roles else LaunchMode.STANDALONE
+
+    @cached_property
+    def host_role(self) -> Role | None:
+        """The role whose pod 0 is the MindSpore Scheduler and stands behind the Service; None for a job without Service."""
+        if Role.SCHEDULER in self.roles:
+            return Role.SCHEDULER
+        return Role.WORKER if self.launch_mode is LaunchMode.MSRUN else None
+
+    @property
+    def service_name(self) -> str | None:
+        """Name of the Service, `<job>-<role>-0`, as that of the pod behind it."""
+        return None if self.host_role is None else self.pod_name(self.host_role, 0)
+
+    @cached_property
+    def port(self) -> int:
+        """Port of the MindSpore Scheduler: the one its template names `msjob-port`, else 2222."""
+        if self.host_role is not None:
+            for port in self.roles[self.host_role].container.get("ports") or []:
+                if port.get("name") == meta.PORT_NAME:
+                    return int(port["containerPort"])
+        return meta.DEFAULT_PORT
+
+    def replicas(self, role: Role) -> int:
+        """Number of pods of a role, 0 for a role that the job does not have."""
+        return self.roles[role].replicas if role in self.roles else 0
+
+    @cached_property
+    def processes_per_worker(self) -> int:
+        """MindSpore processes in one Worker pod."""
+        asked = self.spec.proc_per_worker
+        if asked != "auto":
+            return asked or 1
+        if Role.WORKER not in self.roles:
+            return 1
+        limits = (self.roles[Role.WORKER].container.get("resources") or {}).get("limits") or {}
+        counts = [int(amount) for name, amount in limits.items() if name.startswith(ACCELERATOR_PREFIXES)]
+        return sum(counts) or 1
+
+    def pod_name(self, role: Role, index: int) -> str:
+        """Name of a pod: `<job>-<role>-<index>`."""
+        return f"{self.name}-{role.slug}-{index}"
