@@ -1,0 +1,63 @@
+"""The environment that MindSpore forms its cluster from.
+
+Measured with MindSpore 2.7 to 2.10: `MS_SCHED_HOST` takes an IP literal only; the Scheduler binds exactly the address it is
+given, so it needs its own pod IP and never the cluster IP; Workers may dial any address that reaches it. `MS_NODE_ID` decides
+the rank if every id in the cluster is a number, which is possible only without PS (PS 0 and Worker 0 would collide).
+"""
+
+from typing import Any, Final
+
+from msjob.api import Job, LaunchMode, Role
+from msjob.workload.tokens import Tokens
+
+ATTEMPT: Final = "MSJOB_RESTART_ATTEMPT"
+
+EnvVar = dict[str, Any]
+
+
+def injected(job: Job, role: Role, tokens: Tokens, *, host: bool) -> list[EnvVar]:
+    """Variables for the `mindspore` container of a pod.
+
+    Args:
+        job: the job.
+        role: of the pod.
+        tokens: stand-ins for the index and the facts.
+        host: whether this pod is the one that runs the MindSpore Scheduler.
+
+    Returns:
+        Kubernetes env entries in a fixed order. Empty in launch mode `None`; no `MS_*` in `Standalone`.
+    """
+    if job.launch_mode is LaunchMode.NONE:
+        return []
+    attempt = _value(ATTEMPT, tokens.attempt)
+    if job.launch_mode is LaunchMode.STANDALONE:
+        return [attempt]
+    address = _field("MS_SCHED_HOST", "status.podIP") if host else _value("MS_SCHED_HOST", tokens.scheduler_ip)
+    return [
+        address,
+        _value("MS_SCHED_PORT", job.port),
+        _value("MS_WORKER_NUM", job.replicas(Role.WORKER) * job.processes_per_worker),
+        _value("MS_SERVER_NUM", job.replicas(Role.PS)),
+        *_identity(job, role, tokens),
+        attempt,
+    ]
+
+
+def _identity(job: Job, role: Role, tokens: Tokens) -> list[EnvVar]:
+    """Who the processes of the pod are; msrun numbers its own, so its pods get a node rank instead of role and id."""
+    if role is Role.SCHEDULER:
+        return [_value("MS_ROLE", role.ms_role)]
+    pod_ip = _field("MS_WORKER_IP", "status.podIP")
+    if role is Role.WORKER and (job.launch_mode is LaunchMode.MSRUN or job.processes_per_worker > 1):
+        local = _value("MS_LOCAL_WORKER", job.processes_per_worker)
+        return [local, _value("MS_NODE_RANK", tokens.index), pod_ip]
+    node = _value("MS_NODE_ID", tokens.index) if not job.replicas(Role.PS) else _field("MS_NODE_ID", "metadata.name")
+    return [_value("MS_ROLE", role.ms_role), node, pod_ip]
+
+
+def _value(name: str, value: object) -> EnvVar:
+    return {"name": name, "value": str(value)}
+
+
+def _field(name: str, path: str) -> EnvVar:
+    return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}

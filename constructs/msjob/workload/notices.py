@@ -1,0 +1,57 @@
+"""What is legal but worth telling the user once: a warning on the terminal, an event on the job."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from msjob.api import EventReason, Job, Role
+from msjob.workload import environment, pods
+from msjob.workload.tokens import Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A warning about a job that runs all the same.
+
+    Attributes:
+        reason: reason of the event.
+        message: what the operator does and why it may surprise.
+    """
+
+    reason: EventReason
+    message: str
+
+
+def notices(job: Job) -> list[Notice]:
+    """Everything worth telling about a job, in a fixed order."""
+    return [*_reserved(job), *_restart_policy(job), *_parameter_server(job)]
+
+
+def _reserved(job: Job) -> Iterator[Notice]:
+    tokens = Tokens.absent_from("")
+    for role, spec in job.roles.items():
+        names = pods.overridden(spec, environment.injected(job, role, tokens, host=role is Role.SCHEDULER))
+        if names:
+            yield Notice(
+                EventReason.RESERVED_ENV,
+                f"{role}: the template sets {', '.join(names)}; its values are kept, the operator's are not injected",
+            )
+
+
+def _restart_policy(job: Job) -> Iterator[Notice]:
+    for role, spec in job.roles.items():
+        wanted = (spec.template.get("spec") or {}).get("restartPolicy")
+        used = pods.restart_policy(job, spec)
+        if wanted not in (None, used):
+            yield Notice(
+                EventReason.TEMPLATE_RESTART_POLICY,
+                f"{role}: restartPolicy {wanted} of the pod template is replaced by {used}; set restartPolicy of the role",
+            )
+
+
+def _parameter_server(job: Job) -> Iterator[Notice]:
+    if job.replicas(Role.PS):
+        yield Notice(
+            EventReason.PARAMETER_SERVER,
+            "PS: parameter servers need MindSpore 2.7 or older; with 2.8 and later each process may train in a world of "
+            "its own and still exit 0",
+        )
