@@ -1,0 +1,149 @@
+# `make help` lists what there is. Works with GNU make 4.3 and newer; all else comes from `make setup`.
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+SHELL := /bin/sh
+
+# cdk8s would read these and write other bytes.
+unexport CDK8S_LEGACY_HASH CDK8S_DISABLE_SORT
+
+BIN := .venv/bin
+BUILD := build
+KUBECTL ?= kubectl
+
+# What `synth`, `deploy` and `undeploy` write into the manifests; empty means the default of `msjob synth`.
+IMG ?=
+NAMESPACE ?=
+SYNTH_ARGS = $(if $(IMG),--image '$(IMG)') $(if $(NAMESPACE),--namespace '$(NAMESPACE)')
+
+# More arguments for pytest, for `run` and for `bench`, such as PYTEST_ARGS='-k suspend'.
+PYTEST_ARGS ?=
+ARGS ?=
+
+##@ Environment
+
+.PHONY: help
+help: ## Show this help
+	@awk 'BEGIN { FS = ":.*## " } \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z][a-z-]*:.*## / { printf "  %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: setup
+setup: ## Make .venv from the lock files (needs Python 3.11 or newer; instant when nothing changed)
+	@sh tools/setup.sh
+
+.PHONY: testbed
+testbed: ## Build the control plane that the tests run on, once, outside the checkout (minutes)
+	@sh tools/setup.sh --with-go
+	@PYTHONPATH=tests $(BIN)/python -m support.testbed build
+
+.PHONY: lock
+lock: setup ## Write requirements/*.txt again, with hashes (UPGRADE=1 takes newer versions)
+	@sh tools/lock.sh $(if $(UPGRADE),--upgrade)
+
+.PHONY: clean
+clean: ## Remove build products and caches; .venv and the control plane stay
+	@rm -rf $(BUILD) htmlcov .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+##@ Manifests
+
+.PHONY: synth
+synth: setup ## Write dist/ (IMG= and NAMESPACE= set the operator's image and namespace)
+	@$(BIN)/msjob synth $(SYNTH_ARGS)
+
+.PHONY: verify
+verify: setup ## Check that dist/ is what the constructs give, twice the same, and committed
+	@for run in first second; do \
+		$(BIN)/msjob synth >/dev/null || exit 1; \
+		git diff --exit-code --stat -- dist || { echo "verify: the $$run synth changed dist/: commit what make synth writes" >&2; exit 1; }; \
+		new=$$(git ls-files --others -- dist); \
+		[ -z "$$new" ] || { echo "verify: not in Git:" $$new >&2; exit 1; }; \
+	done
+
+##@ Checks
+
+.PHONY: lint
+lint: setup ## Check style (ruff) and the import contracts (import-linter)
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/lint-imports --no-logo
+
+.PHONY: type
+type: setup ## Check types (mypy, strict)
+	@$(BIN)/mypy
+
+.PHONY: check-lock
+check-lock: setup ## Check that requirements/*.txt agree with pyproject.toml and record no address
+	@sh tools/lock.sh --check
+
+.PHONY: check-wheel
+check-wheel: wheel ## Check that the wheel works in an environment that never saw this checkout
+	@sh tools/check-wheel.sh
+
+##@ Tests
+
+.PHONY: test-unit
+test-unit: setup ## Run the unit and snapshot tests
+	@$(BIN)/pytest tests/unit tests/snapshot $(PYTEST_ARGS)
+
+.PHONY: test-controlplane
+test-controlplane: testbed ## Run the tests on a real control plane
+	@$(BIN)/pytest tests/controlplane $(PYTEST_ARGS)
+
+.PHONY: test
+test: testbed ## Run all of these tests
+	@$(BIN)/pytest tests/unit tests/snapshot tests/controlplane $(PYTEST_ARGS)
+
+.PHONY: coverage
+coverage: testbed ## Run the same with branch coverage, subprocesses included, and fail below the limit
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest tests/unit tests/snapshot tests/controlplane $(PYTEST_ARGS)
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report
+
+.PHONY: snapshots
+snapshots: setup ## Write the snapshots again; look at the diff before you commit it
+	@$(BIN)/pytest tests/snapshot --snapshot-update $(PYTEST_ARGS)
+
+.PHONY: bench
+bench: testbed ## Measure the operator against the raw ceiling of the API server
+	@$(BIN)/python bench/run.py $(ARGS)
+
+##@ Build and install
+
+.PHONY: wheel
+wheel: setup ## Build the wheel into build/wheel/
+	@rm -rf $(BUILD)/wheel
+	@$(BIN)/uv build --quiet --wheel --no-build-isolation --out-dir $(BUILD)/wheel
+
+.PHONY: run
+run: setup ## Run the operator here, against the cluster of the current kubeconfig (ARGS= for its flags)
+	@exec $(BIN)/ms-operator $(ARGS)
+
+.PHONY: install
+install: ## Install the CRD alone
+	@$(KUBECTL) apply -f $(wildcard dist/*crd*)
+
+.PHONY: uninstall
+uninstall: ## Remove the CRD, and every MSJob with it
+	@$(KUBECTL) delete --ignore-not-found -f $(wildcard dist/*crd*)
+
+# What to apply: the committed manifests, or with IMG= or NAMESPACE= set, a rendering of its own that leaves dist/ alone.
+MANIFESTS = $(if $(strip $(SYNTH_ARGS)),$(BUILD)/deploy,dist)
+
+.PHONY: deploy
+deploy: manifests ## Install the operator (IMG= and NAMESPACE= set its image and namespace)
+	@$(KUBECTL) apply -f $(MANIFESTS)
+
+.PHONY: undeploy
+undeploy: manifests ## Remove the operator and the CRD, and every MSJob with it
+	@$(KUBECTL) delete --ignore-not-found -f $(MANIFESTS)
+
+.PHONY: manifests
+ifeq ($(strip $(SYNTH_ARGS)),)
+manifests: ;
+else
+manifests: setup
+	@$(BIN)/msjob synth $(SYNTH_ARGS) --output $(BUILD)/deploy
+endif
