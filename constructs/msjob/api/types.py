@@ -8,7 +8,7 @@ user leaves out shows as drift in client-side GitOps diffs) are applied in code 
 """
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -16,7 +16,12 @@ from pydantic.alias_generators import to_camel
 from msjob.api import meta
 
 Int32 = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
-Quantity = int | str
+QUANTITY: Final = (
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+)
+"""The grammar of a quantity (k8s.io/apimachinery/pkg/api/resource), as CRDs state it."""
+
+Quantity = int | Annotated[str, Field(pattern=QUANTITY)]
 """A Kubernetes quantity: a number or a string such as `500m` or `2Gi`."""
 
 
