@@ -13,6 +13,7 @@ class ConditionType(StrEnum):
     CREATED = "Created"
     RUNNING = "Running"
     SUSPENDED = "Suspended"
+    STALLED = "Stalled"
     SUCCEEDED = "Succeeded"
     FAILED = "Failed"
 

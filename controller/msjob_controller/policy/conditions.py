@@ -1,0 +1,73 @@
+"""The list of conditions: how one is set, and the order in which they stand.
+
+`kubectl get` shows the type of the last condition as the state of the job, so the lifecycle condition that is True stays last.
+Rules of kubeflow/common, kept for compatibility: a condition that changes moves to the end; one whose status is unchanged keeps
+its lastTransitionTime; one that is unchanged in type, status and reason is left alone.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from msjob.api import FINISHED, ConditionType, Reason
+from msjob_controller.policy.observed import format_time
+
+Condition = dict[str, Any]
+
+
+def find(conditions: Sequence[Condition], kind: ConditionType) -> Condition | None:
+    """The condition of a type, or None."""
+    return next((item for item in conditions if item.get("type") == kind), None)
+
+
+def is_true(conditions: Sequence[Condition], kind: ConditionType) -> bool:
+    """Whether the condition of a type is there and True."""
+    return (find(conditions, kind) or {}).get("status") == "True"
+
+
+def finished(conditions: Sequence[Condition]) -> bool:
+    """Whether the job has ended: nothing changes after that."""
+    return any(is_true(conditions, kind) for kind in FINISHED)
+
+
+def put(
+    conditions: Sequence[Condition],
+    kind: ConditionType,
+    reason: Reason,
+    message: str,
+    now: datetime,
+    *,
+    status: bool = True,
+) -> list[Condition]:
+    """A new list with one condition set.
+
+    Args:
+        conditions: the list so far; it is not changed.
+        kind: which condition.
+        reason: one of the documented reasons.
+        message: what happened, for people.
+        now: time of the change.
+        status: True or False.
+    """
+    text = "True" if status else "False"
+    before = find(conditions, kind)
+    if before is not None and before.get("status") == text and before.get("reason") == reason:
+        return list(conditions)
+    same = before is not None and before.get("status") == text
+    stamp = format_time(now)
+    changed = {
+        "type": kind.value,
+        "status": text,
+        "reason": reason.value,
+        "message": message,
+        "lastUpdateTime": stamp,
+        "lastTransitionTime": before.get("lastTransitionTime", stamp) if before is not None and same else stamp,
+    }
+    rest = [item for item in conditions if item.get("type") != kind]
+    return ordered([*rest, changed])
+
+
+def ordered(conditions: Sequence[Condition]) -> list[Condition]:
+    """Conditions that are not True first, `Stalled` with them; each part in the order it had."""
+    last = [c for c in conditions if c.get("status") == "True" and c.get("type") != ConditionType.STALLED]
+    return [item for item in conditions if not any(item is kept for kept in last)] + last
