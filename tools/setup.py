@@ -141,7 +141,7 @@ def _read_stamp() -> dict[str, object]:
 
 
 def _run(*command: str | Path) -> None:
-    subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
 
 def _output(*command: str | Path) -> str:
