@@ -1,0 +1,74 @@
+"""The construct worker: a process that renders jobs, one after the other, for `msjob_controller.renderer`.
+
+It exists because jsii keeps every object for ever, is not thread-safe and never restarts a dead Node. The parent ends it when it
+is idle, has done enough, or hangs. It ends by itself when its parent is gone (end of input) or its Node is.
+"""
+
+import os
+import sys
+from typing import BinaryIO, Final
+
+from msjob_controller import frames
+
+EXIT_NODE_DIED: Final = 70
+"""Exit status when jsii no longer answers: the job in hand is not to blame and is rendered again by a new worker."""
+
+
+def main() -> None:
+    """Answer render requests on standard input until it ends.
+
+    Frames in: `{"job": <MSJob>}`. Frames out: first `{"ready": true}` or `{"fatal": <why>}`, then for each job `{"rendered": …}`
+    or `{"error": <why>}`. The only argument, if there is one, is a construct as `package.module:Class`.
+    """
+    requests = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    # A site's construct may print or read: neither may reach the frames.
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    try:
+        from msjob.render import load_construct  # noqa: PLC0415 - starts Node; a failure is an answer
+        from msjob.workload.construct import MSJobWorkload  # noqa: PLC0415 - likewise
+
+        construct = load_construct(sys.argv[1]) if len(sys.argv) > 1 else MSJobWorkload
+    except Exception as error:  # noqa: BLE001 - a site's module may raise anything
+        _send(answers, {"fatal": str(error) or type(error).__name__})
+        return
+    _send(answers, {"ready": True})
+    _serve(requests, answers, construct)
+
+
+def _serve(requests: BinaryIO, answers: BinaryIO, construct: type) -> None:
+    from msjob.api import InvalidJobError  # noqa: PLC0415 - after the check of main
+    from msjob.render import RenderError, render  # noqa: PLC0415 - likewise
+
+    while (request := frames.read(requests)) is not None:
+        try:
+            answer = {"rendered": render(request["job"], construct).to_wire()}
+        except InvalidJobError as error:
+            answer = {"error": str(error)}
+        except RenderError as error:
+            if not _alive():
+                # os._exit: the atexit handlers of jsii would wait for the Node that is gone.
+                os._exit(EXIT_NODE_DIED)
+            answer = {"error": str(error)}
+        _send(answers, answer)
+
+
+def _alive() -> bool:
+    """Whether jsii still answers."""
+    from msjob.cdk import App, Chart  # noqa: PLC0415 - after the check of main
+
+    try:
+        Chart(App(), "alive").to_json()
+    except Exception:  # noqa: BLE001 - jsii raises whatever its broken pipe gives
+        return False
+    return True
+
+
+def _send(answers: BinaryIO, message: dict[str, object]) -> None:
+    answers.write(frames.encode(message))
+    answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,218 @@
+"""Renders jobs through the construct worker, and keeps that process on a short lead.
+
+One process, one job at a time, each within a time limit; started when a job needs it, stopped when idle, so a controller at rest
+holds no Node; replaced after a number of renders, because jsii gives no memory back. A worker or a Node that dies in the middle
+costs no job: the render is tried again on a new one. A job that ends several workers is to blame itself.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Final
+
+from msjob.rendered import Rendered
+from msjob_controller import frames
+
+START_SECONDS: Final = 60.0
+"""Time a worker has to import the constructs and start Node: 0.6-1.0 s on a quiet machine (measured), more on a busy one."""
+RENDER_SECONDS: Final = 30.0
+"""Time limit of one render; 5 ms is usual."""
+IDLE_SECONDS: Final = 30.0
+"""A worker without work for so long is stopped."""
+RENDERS_PER_WORKER: Final = 500
+"""Renders until a worker is replaced: Node grows by some 0.1-0.3 MB each (measured)."""
+ATTEMPTS: Final = 3
+"""Workers that one job may use up."""
+CACHED: Final = 256
+"""Renders kept, by uid and generation: a job is rendered once for its Service and its pods."""
+
+
+class RenderFailedError(RuntimeError):
+    """A job could not be rendered; the message says why, for people."""
+
+
+class Renderer:
+    """The door to the construct worker.
+
+    Args:
+        construct: a site's construct as `package.module:Class`, None for the project's own.
+        idle_seconds: see `IDLE_SECONDS`.
+        render_seconds: see `RENDER_SECONDS`.
+        renders_per_worker: see `RENDERS_PER_WORKER`.
+        on_render: called with the outcome of each render: `ok`, `error` or `retry`.
+    """
+
+    def __init__(
+        self,
+        construct: str | None = None,
+        *,
+        idle_seconds: float = IDLE_SECONDS,
+        render_seconds: float = RENDER_SECONDS,
+        renders_per_worker: int = RENDERS_PER_WORKER,
+        on_render: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self._construct = construct
+        self._idle_seconds = idle_seconds
+        self._render_seconds = render_seconds
+        self._renders_per_worker = renders_per_worker
+        self._on_render = on_render
+        self._lock = asyncio.Lock()
+        self._process: asyncio.subprocess.Process | None = None
+        self._rendered = 0
+        self._scratch: str | None = None
+        self._idle: asyncio.TimerHandle | None = None
+        self._stopping: set[asyncio.Task[None]] = set()
+        self._cache: OrderedDict[tuple[str, int], Rendered] = OrderedDict()
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the worker, None while there is none. It leads the process group that Node is in, too."""
+        return None if self._process is None else self._process.pid
+
+    async def render(self, job: dict[str, Any]) -> Rendered:
+        """Render a job.
+
+        Args:
+            job: JSON of a valid MSJob.
+
+        Raises:
+            RenderFailedError: its construct failed, took too long, or ended several workers.
+        """
+        metadata = job["metadata"]
+        key = (metadata["uid"], metadata["generation"])
+        if key not in self._cache:
+            async with self._lock:
+                if key not in self._cache:
+                    self._cache[key] = await self._render(job)
+                    if len(self._cache) > CACHED:
+                        self._cache.popitem(last=False)
+        self._cache.move_to_end(key)
+        return self._cache[key]
+
+    def forget(self, uid: str) -> None:
+        """Drop what is kept of a job that needs no more pods."""
+        for key in [key for key in self._cache if key[0] == uid]:
+            del self._cache[key]
+
+    async def close(self) -> None:
+        """Stop the worker."""
+        self._cancel_idle()
+        await self._stop()
+        await asyncio.gather(*self._stopping)
+
+    async def _render(self, job: dict[str, Any]) -> Rendered:
+        self._cancel_idle()
+        slim = {**job, "metadata": {k: v for k, v in job["metadata"].items() if k != "managedFields"}, "status": {}}
+        try:
+            for _ in range(ATTEMPTS):
+                answer = await self._ask({"job": slim})
+                if answer is not None:
+                    break
+                self._on_render("retry")
+            else:
+                self._on_render("error")
+                raise RenderFailedError(f"the construct worker ended {ATTEMPTS} times in the middle of this job")
+        finally:
+            self._idle = asyncio.get_running_loop().call_later(self._idle_seconds, self._stop_soon)
+        if "error" in answer:
+            self._on_render("error")
+            raise RenderFailedError(answer["error"])
+        self._on_render("ok")
+        return Rendered.from_wire(answer["rendered"])
+
+    async def _ask(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        """One question to a worker; None if it died of it, or before it."""
+        if self._process is not None and self._rendered >= self._renders_per_worker:
+            await self._stop()
+        process = self._process or await self._start()
+        if process is None or process.stdin is None:
+            return None
+        self._rendered += 1
+        try:
+            async with asyncio.timeout(self._render_seconds):
+                process.stdin.write(frames.encode(message))
+                await process.stdin.drain()
+                answer = await _receive(process)
+        except TimeoutError:
+            await self._stop()
+            return {"error": f"the construct took longer than {self._render_seconds:g} s"}
+        except OSError:
+            answer = None
+        if answer is None:
+            await self._stop()
+        return answer
+
+    async def _start(self) -> asyncio.subprocess.Process | None:
+        arguments = [] if self._construct is None else [self._construct]
+        # jsii unpacks itself into the temporary folder and a kill leaves that behind, so each worker has its own.
+        self._scratch = tempfile.mkdtemp(prefix="msjob-render-")
+        self._process = process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "msjob_controller.render_worker",
+            *arguments,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            start_new_session=True,
+            env={**os.environ, "TMPDIR": self._scratch},
+        )
+        self._rendered = 0
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                ready = await _receive(process)
+        except TimeoutError:
+            await self._stop()
+            raise RenderFailedError(f"the construct worker did not start in {START_SECONDS:g} s") from None
+        if ready is None:
+            await self._stop()
+            return None
+        if "fatal" in ready:
+            await self._stop()
+            raise RenderFailedError(f"the construct worker cannot start: {ready['fatal']}")
+        return process
+
+    async def _stop(self) -> None:
+        """End the worker and all that it started; it holds no state worth a farewell."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        await process.wait()
+        scratch, self._scratch = self._scratch, None
+        if scratch is not None:
+            # Node may still be dying: what it holds open goes with the operator's own temporary folder.
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def _stop_soon(self) -> None:
+        async def stop() -> None:
+            async with self._lock:
+                # A render that came in between has set a new timer.
+                if self._idle is None or self._idle.when() <= asyncio.get_running_loop().time():
+                    await self._stop()
+
+        task = asyncio.get_running_loop().create_task(stop())
+        self._stopping.add(task)
+        task.add_done_callback(self._stopping.discard)
+
+    def _cancel_idle(self) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+
+
+async def _receive(process: asyncio.subprocess.Process) -> dict[str, Any] | None:
+    if process.stdout is None:
+        return None
+    try:
+        (length,) = frames.HEADER.unpack(await process.stdout.readexactly(frames.HEADER.size))
+        answer: dict[str, Any] = json.loads(await process.stdout.readexactly(length))
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None
+    return answer
