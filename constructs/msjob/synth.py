@@ -53,7 +53,10 @@ def synth(out: Path, settings: InstallSettings, samples: Path | None = None) -> 
         SynthError: the target holds other files, a sample is no good, a check failed or a file could not be written.
     """
     _refuse_foreign_files(out)
-    files = installation(settings)
+    try:
+        files = installation(settings)
+    except Exception as error:
+        raise SynthError(f"the constructs of the installation failed: {error}") from error
     examples = dict(_examples(samples)) if samples is not None else {}
     headers = dict.fromkeys(files, f"{MARK} Do not edit: change the constructs.")
     headers |= {name: _example_header(name) for name in examples}
