@@ -1,0 +1,82 @@
+"""The Makefile: what it offers, and what it hands to the programs it calls."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from support.programs import ROOT, run_program
+
+MAKEFILE = (ROOT / "Makefile").read_text()
+
+TARGETS = {
+    *("help", "setup", "testbed", "lock", "clean"),
+    *("synth", "verify"),
+    *("lint", "type", "check-lock", "check-wheel"),
+    *("test-unit", "test-controlplane", "test", "coverage", "snapshots", "bench"),
+    *("wheel", "run", "install", "uninstall", "deploy", "undeploy"),
+}
+
+
+def make(*arguments: str | Path, env: dict[str, str] | None = None) -> list[str]:
+    """Run make in the checkout and give the lines it prints.
+
+    What make takes from a make around it, such as the one that started these tests, is left out.
+    """
+    around = {"MAKEFLAGS": "", "MAKELEVEL": "", "MFLAGS": "", "IMG": "", "NAMESPACE": ""}
+    done = run_program("make", "--no-print-directory", *arguments, env={**around, **(env or {})})
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("arguments", [[], ["help"]], ids=["make", "make help"])
+def test_help_lists_the_targets(arguments: list[str]) -> None:
+    """`make` alone and `make help` name every target there is, each with what it does."""
+    lines = make(*arguments)
+
+    told = dict(line.split(maxsplit=1) for line in lines if line.startswith("  "))
+    assert set(told) == TARGETS
+
+
+def test_every_target_of_the_makefile_is_told_or_internal() -> None:
+    """No target is forgotten in the help, and none is a file that could hide it."""
+    phony = set(re.findall(r"^\.PHONY: (\S+)$", MAKEFILE, re.MULTILINE))
+    defined = set(re.findall(r"^([a-z][a-z-]*):(?!=)", MAKEFILE, re.MULTILINE))
+
+    assert defined == phony == TARGETS | {"manifests"}
+
+
+def test_deploy_applies_the_committed_manifests() -> None:
+    """Without settings, what is applied is what is in Git: nothing is rendered."""
+    assert make("--dry-run", "deploy", "KUBECTL=kc") == ["kc apply -f dist"]
+
+
+def test_deploy_with_an_image_leaves_dist_alone() -> None:
+    """With IMG= the manifests are rendered for that image into build/, and applied from there."""
+    rendering, applying = make("--dry-run", "--assume-old=setup", "deploy", "KUBECTL=kc", "IMG=registry.example/op:1")[
+        -2:
+    ]
+
+    assert "msjob synth --image 'example.org/op:1'" in rendering
+    assert rendering.endswith("--output build/deploy")
+    assert applying == "kc apply -f build/deploy"
+
+
+def test_undeploy_removes_what_deploy_applied() -> None:
+    """The same settings remove the same objects, and what is gone already is no error."""
+    assert make("--dry-run", "undeploy", "KUBECTL=kc") == ["kc delete --ignore-not-found -f dist"]
+
+    removing = make("--dry-run", "--assume-old=setup", "undeploy", "KUBECTL=kc", "NAMESPACE=elsewhere")[-1]
+    assert removing == "kc delete --ignore-not-found -f build/deploy"
+
+
+def test_variables_that_change_the_output_of_cdk8s_are_not_handed_on(tmp_path: Path) -> None:
+    """What a developer's shell sets for cdk8s does not change a byte of dist/."""
+    show = tmp_path / "show.mk"
+    show.write_text("show:\n\t@env\n")
+    shell = {"CDK8S_LEGACY_HASH": "1", "CDK8S_DISABLE_SORT": "1", "UNRELATED": "kept"}
+
+    lines = make("-f", "Makefile", "-f", show, "show", env=shell)
+
+    assert "UNRELATED=kept" in lines
+    assert [line for line in lines if line.startswith("CDK8S_")] == []
