@@ -53,9 +53,9 @@ def test_deploy_applies_the_committed_manifests() -> None:
 
 def test_deploy_with_an_image_leaves_dist_alone() -> None:
     """With IMG= the manifests are rendered for that image into build/, and applied from there."""
-    rendering, applying = make("--dry-run", "--assume-old=setup", "deploy", "KUBECTL=kc", "IMG=registry.example/op:1")[
-        -2:
-    ]
+    settings = ["KUBECTL=kc", "IMG=example.org/op:1"]
+
+    rendering, applying = make("--dry-run", "--assume-old=setup", "deploy", *settings)[-2:]
 
     assert "msjob synth --image 'example.org/op:1'" in rendering
     assert rendering.endswith("--output build/deploy")
