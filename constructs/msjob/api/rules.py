@@ -31,6 +31,8 @@ class Rule:
         cel: expression over `self` that is true for a good object. A transition rule is over `self` and `old`.
         message: what is wrong and what to do.
         check: yields the path of each fault, relative to the root; None for a transition, which only the API server sees.
+        lenient: CEL that also lets an update pass, over `self` and `oldSelf.value()`. By default an update passes whose old
+            object broke the rule; a rule states its own where the API server finds that too dear.
     """
 
     id: str
@@ -38,20 +40,24 @@ class Rule:
     cel: str
     message: str
     check: Check | None = None
+    lenient: str = ""
 
     def entry(self) -> dict[str, Any]:
         """The rule as an item of `x-kubernetes-validations`."""
         if self.check is None:
             rule = f"!oldSelf.hasValue() || [oldSelf.value()].all(old, {self.cel})"
         else:
-            before = re.sub(r"\bself\b", "oldSelf.value()", self.cel)
-            rule = f"({self.cel}) || (oldSelf.hasValue() && !({before}))"
+            lenient = self.lenient or "!({})".format(re.sub(r"\bself\b", "oldSelf.value()", self.cel))
+            rule = f"({self.cel}) || (oldSelf.hasValue() && {lenient})"
         return {"rule": rule, "message": self.message, "optionalOldSelf": True}
 
 
 _ROLES = "self.msReplicaSpecs"
 _NO_ROLES = "!has(self.msReplicaSpecs)"
 _REPLICAS = f"(has({_ROLES}[k].replicas) ? {_ROLES}[k].replicas : 1)"
+_ROOT_ROLES = "self.spec.msReplicaSpecs"
+_NO_ROOT_ROLES = "!has(self.spec) || !has(self.spec.msReplicaSpecs)"
+_ROOT_REPLICAS = f"(has({_ROOT_ROLES}[k].replicas) ? {_ROOT_ROLES}[k].replicas : 1)"
 _NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
@@ -178,17 +184,21 @@ RULES: Final[tuple[Rule, ...]] = (
         "metadata.name becomes part of pod, Service and host names: use lower-case letters, digits and '-', start with a "
         "letter, end with a letter or digit (RFC 1035 label, no dots)",
         _name,
+        lenient="true",  # a name never changes
     ),
     Rule(
         "name-length",
         "root",
-        "!has(self.spec) || !has(self.spec.msReplicaSpecs) || self.spec.msReplicaSpecs.all(k, "
-        "size(self.metadata.name) + size(k) + 2 + size(string(has(self.spec.msReplicaSpecs[k].replicas) && "
-        "self.spec.msReplicaSpecs[k].replicas > 0 ? self.spec.msReplicaSpecs[k].replicas - 1 : 0)) "
-        f"<= {meta.MAX_NAME})",
+        f"{_NO_ROOT_ROLES} || {_ROOT_ROLES}.all(k, size(self.metadata.name) + size(k) + 2 + "
+        f"size(string({_ROOT_REPLICAS} > 0 ? {_ROOT_REPLICAS} - 1 : 0)) <= {meta.MAX_NAME})",
         f"metadata.name is too long: <name>-<role>-<highest index> must fit in {meta.MAX_NAME} characters; choose a shorter "
         "name",
         _name_length,
+        lenient=(
+            f"[oldSelf.value()].all(old, has(old.spec) && has(old.spec.msReplicaSpecs) && {_ROOT_ROLES}.all(k, "
+            f"k in old.spec.msReplicaSpecs && {_ROOT_REPLICAS} <= (has(old.spec.msReplicaSpecs[k].replicas) ? "
+            "old.spec.msReplicaSpecs[k].replicas : 1)))"
+        ),
     ),
     Rule(
         "roles-present",
