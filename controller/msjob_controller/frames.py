@@ -2,13 +2,14 @@
 
 import json
 import struct
+from collections.abc import Mapping
 from typing import Any, BinaryIO, Final
 
 HEADER: Final = struct.Struct(">I")
 """Length of the JSON that follows, in bytes."""
 
 
-def encode(message: dict[str, Any]) -> bytes:
+def encode(message: Mapping[str, object]) -> bytes:
     """One message as bytes."""
     body = json.dumps(message, separators=(",", ":")).encode()
     return HEADER.pack(len(body)) + body

@@ -6,6 +6,7 @@ is idle, has done enough, or hangs. It ends by itself when its parent is gone (e
 
 import os
 import sys
+from collections.abc import Mapping
 from typing import BinaryIO, Final
 
 from msjob_controller import frames
@@ -43,7 +44,7 @@ def _serve(requests: BinaryIO, answers: BinaryIO, construct: type) -> None:
 
     while (request := frames.read(requests)) is not None:
         try:
-            answer = {"rendered": render(request["job"], construct).to_wire()}
+            answer: dict[str, object] = {"rendered": render(request["job"], construct).to_wire()}
         except InvalidJobError as error:
             answer = {"error": str(error)}
         except RenderError as error:
@@ -65,7 +66,7 @@ def _alive() -> bool:
     return True
 
 
-def _send(answers: BinaryIO, message: dict[str, object]) -> None:
+def _send(answers: BinaryIO, message: Mapping[str, object]) -> None:
     answers.write(frames.encode(message))
     answers.flush()
 

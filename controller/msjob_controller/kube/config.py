@@ -100,7 +100,7 @@ def _from_pod(folder: Path) -> Connection:
     return Connection(
         server=_server(configuration, str(folder)),
         namespace=namespace,
-        ssl=_tls(configuration, str(folder)),
+        tls=_tls(configuration, str(folder)),
         proxy=_proxy(configuration),
         credentials=Credentials(Grant(_authorization(configuration), _REREAD), obtain),
     )
@@ -120,7 +120,7 @@ async def _from_kubeconfig(paths: str, context: str | None) -> Connection:
     return Connection(
         server=_server(configuration, paths),
         namespace=kubeconfig.namespace,
-        ssl=tls,
+        tls=tls,
         server_hostname=configuration.tls_server_name,
         proxy=_proxy(configuration),
         credentials=Credentials(Grant(_authorization(configuration), kubeconfig.lifetime()), obtain),

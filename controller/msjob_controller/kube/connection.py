@@ -104,7 +104,7 @@ class Connection:
     Attributes:
         server: Base URL without a slash at the end: `https://10.96.0.1:443`; may have a path.
         namespace: Namespace of the kubeconfig context, or of the pod.
-        ssl: TLS settings, client certificate included; None for `http://`.
+        tls: TLS settings, client certificate included; None for `http://`.
         server_hostname: Name to expect in the server's certificate, when not the host of `server`.
         proxy: URL of an HTTP proxy.
         credentials: The Authorization header.
@@ -112,7 +112,7 @@ class Connection:
 
     server: str
     namespace: str = "default"
-    ssl: ssl.SSLContext | None = None
+    tls: ssl.SSLContext | None = None
     server_hostname: str | None = None
     proxy: str | None = None
     credentials: Credentials = field(default_factory=Credentials)

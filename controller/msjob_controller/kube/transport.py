@@ -105,7 +105,7 @@ class Transport:
         self._credentials_version = -1
         self._session = aiohttp.ClientSession(
             # The number of connections follows `_slots`: a limit of the pool would count watches, too.
-            connector=aiohttp.TCPConnector(limit=0, ssl=connection.ssl or True, keepalive_timeout=_KEEP_IDLE),
+            connector=aiohttp.TCPConnector(limit=0, ssl=connection.tls or True, keepalive_timeout=_KEEP_IDLE),
             # Compression costs both sides more than it saves inside a cluster; Kubernetes' own controllers ask for
             # none either.
             headers={

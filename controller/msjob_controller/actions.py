@@ -1,0 +1,175 @@
+"""Carrying out a decision: the writes of one job, each safe to repeat."""
+
+import asyncio
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from msjob.api import meta
+from msjob.rendered import Rendered
+from msjob.workload.tokens import Facts
+from msjob_controller.cluster import Cluster
+from msjob_controller.kube.cache import Informer
+from msjob_controller.kube.errors import AlreadyExists, ApiError, NotFound
+from msjob_controller.kube.paths import resource_path
+from msjob_controller.kube.transport import Transport, decode
+from msjob_controller.policy.observed import PodKey
+
+Json = dict[str, Any]
+
+FIRST_BATCH: Final = 16
+"""Pods that are created at once before it is known whether any can be; each good batch doubles (as client-go does from 1)."""
+
+
+class NameTakenError(Exception):
+    """A child's name belongs to an object that the job does not own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A child that could not be made or removed.
+
+    Attributes:
+        name: of the child.
+        error: what the API server said.
+    """
+
+    name: str
+    error: ApiError | NameTakenError
+
+
+class Actions:
+    """Writes of one job.
+
+    Args:
+        transport: to the API server.
+        cluster: caches, which learn of each write at once.
+        job: JSON of the job.
+    """
+
+    def __init__(self, transport: Transport, cluster: Cluster, job: Json) -> None:
+        self._transport = transport
+        self._cluster = cluster
+        metadata = job["metadata"]
+        self._namespace: str = metadata["namespace"]
+        self._uid: str = metadata["uid"]
+        self._version: str = metadata["resourceVersion"]
+        self._path = resource_path(meta.API_VERSION, meta.PLURAL, self._namespace, metadata["name"])
+
+    async def patch_status(self, patch: Json) -> None:
+        """Change the status, if the job is still the one the decision was made on.
+
+        Raises:
+            Conflict: it is not; look again.
+            ApiError: the API server refused.
+        """
+        changed = await self._transport.patch_status(self._path, self._version, patch)
+        self._cluster.jobs.apply_local(changed)
+        self._version = changed["metadata"]["resourceVersion"]
+
+    async def create_service(self, rendered: Rendered, facts: Facts) -> list[Failure]:
+        """Create the Service."""
+        if rendered.service is None:
+            return []
+        failure = await self._create("v1", "services", rendered.service.fill(facts), self._cluster.services)
+        return [] if failure is None else [failure]
+
+    async def create_extras(self, rendered: Rendered, facts: Facts) -> list[Failure]:
+        """Create the objects that a site's construct adds, one after the other, in its order."""
+        failures = []
+        for template in rendered.extras:
+            body = json.loads(template.fill(facts))
+            # The plural of a foreign kind: the rule that holds for all kinds of Kubernetes itself but Endpoints.
+            plural = _plural(body["kind"])
+            failure = await self._create(body["apiVersion"], plural, json.dumps(body), None)
+            if failure is not None:
+                failures.append(failure)
+        return failures
+
+    async def create_pods(self, rendered: Rendered, keys: Iterable[PodKey], facts: Facts) -> tuple[int, list[Failure]]:
+        """Create pods in batches that grow while all goes well, and stop at the first batch that does not.
+
+        Returns:
+            How many are there now, and what failed.
+        """
+        waiting = list(keys)
+        size, made = FIRST_BATCH, 0
+        while waiting:
+            batch, waiting = waiting[:size], waiting[size:]
+            bodies = (rendered.pod(role, index, facts) for role, index in batch)
+            results = await asyncio.gather(*(self._create("v1", "pods", body, self._cluster.pods) for body in bodies))
+            failures = [failure for failure in results if failure is not None]
+            made += len(batch) - len(failures)
+            if failures:
+                return made, failures
+            size *= 2
+        return made, []
+
+    async def delete_pods(self, names: Iterable[str]) -> list[Failure]:
+        """Delete pods, with the grace that each asks for."""
+        wanted = [f"{self._namespace}/{name}" for name in names]
+        return await self._delete_all("pods", self._cluster.pods, wanted)
+
+    async def delete_service(self, name: str) -> list[Failure]:
+        """Delete the Service."""
+        return await self._delete_all("services", self._cluster.services, [f"{self._namespace}/{name}"])
+
+    async def _create(self, api_version: str, plural: str, body: str, cache: Informer | None) -> Failure | None:
+        path = resource_path(api_version, plural, self._namespace)
+        try:
+            created = await self._transport.create(path, body.encode())
+        except AlreadyExists:
+            return await self._adopt(path, json.loads(body)["metadata"]["name"], cache)
+        except ApiError as error:
+            return Failure(json.loads(body)["metadata"]["name"], error)
+        if cache is not None:
+            cache.apply_local(decode(created, path))
+        return None
+
+    async def _adopt(self, path: str, name: str, cache: Informer | None) -> Failure | None:
+        """The name is taken: by our own child, which the cache has not seen yet, or by a stranger's."""
+        if cache is None:
+            return None
+        try:
+            found = await self._transport.get(f"{path}/{name}")
+        except NotFound:
+            return None
+        except ApiError as error:
+            return Failure(name, error)
+        owners = found["metadata"].get("ownerReferences") or []
+        if not any(owner.get("uid") == self._uid for owner in owners):
+            return Failure(name, NameTakenError(f"{path}/{name} exists and does not belong to this job"))
+        cache.apply_local(found)
+        return None
+
+    async def _delete_all(self, plural: str, cache: Informer, keys: list[str]) -> list[Failure]:
+        results = await asyncio.gather(*(self._delete(plural, cache, key) for key in keys))
+        return [failure for failure in results if failure is not None]
+
+    async def _delete(self, plural: str, cache: Informer, key: str) -> Failure | None:
+        known = cache.get(key)
+        if known is None:
+            return None
+        name, uid = known["metadata"]["name"], known["metadata"]["uid"]
+        path = resource_path("v1", plural, self._namespace, name)
+        try:
+            left = await self._transport.delete(path, uid=uid)
+        except NotFound:
+            cache.remove_local(key, uid)
+            return None
+        except ApiError as error:
+            return Failure(name, error)
+        if left.get("metadata", {}).get("deletionTimestamp"):
+            cache.apply_local(left)
+        else:
+            cache.remove_local(key, uid)
+        return None
+
+
+def _plural(kind: str) -> str:
+    """Lower-case plural of a kind."""
+    lower = kind.lower()
+    if lower.endswith("y") and not lower.endswith(("ay", "ey", "oy")):
+        return f"{lower[:-1]}ies"
+    return f"{lower}es" if lower.endswith(("s", "x", "ch", "sh")) else f"{lower}s"

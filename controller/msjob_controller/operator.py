@@ -1,0 +1,148 @@
+"""The running operator: its parts put together, started in order, stopped in order."""
+
+import asyncio
+import contextlib
+import time
+from typing import Any, Final
+
+import structlog
+
+from msjob_controller.cluster import Cluster
+from msjob_controller.kube import config
+from msjob_controller.kube.errors import ApiError
+from msjob_controller.kube.events import EventRecorder
+from msjob_controller.kube.leader import LeaderElector
+from msjob_controller.kube.queue import KeyedQueue
+from msjob_controller.kube.ratelimit import TokenBucket
+from msjob_controller.kube.transport import Transport
+from msjob_controller.metrics import Metrics
+from msjob_controller.options import Options, address
+from msjob_controller.probes import Probes
+from msjob_controller.reconciler import Reconciler, RetryLaterError
+from msjob_controller.renderer import Renderer
+
+FLUSH_SECONDS: Final = 1.0
+"""Time that events have to get out when the operator stops."""
+
+_log = structlog.get_logger(__name__)
+
+
+async def serve(options: Options, stop: asyncio.Event) -> None:
+    """Run the operator until it is told to stop.
+
+    Args:
+        options: see there.
+        stop: set it to stop; the caller wires signals to it.
+
+    Raises:
+        ConfigError: there is no usable way to the API server.
+        LeadershipLost: another instance leads; the process must exit.
+        OSError: an address cannot be bound.
+    """
+    connection = await config.load(options.kubeconfig)
+    metrics = Metrics()
+    rate = TokenBucket(options.kube_api_qps, options.kube_api_burst) if options.kube_api_qps else None
+    async with (
+        Transport(connection, rate=rate, on_request=metrics.request) as transport,
+        Transport(connection, limit=2, on_request=metrics.request) as lease_transport,
+    ):
+        operator = Operator(options, transport, metrics)
+        probes = Probes(operator.healthy, operator.ready, metrics.expose)
+        try:
+            if (health := address(options.health_probe_bind_address)) is not None:
+                await probes.serve_health(*health)
+            if (scrape := address(options.metrics_bind_address)) is not None:
+                await probes.serve_metrics(*scrape)
+            elector = LeaderElector(lease_transport, namespace=options.leader_election_namespace)
+            work = elector.lead(operator.run) if options.leader_elect else operator.run()
+            await _until(stop, asyncio.ensure_future(work))
+        finally:
+            await probes.close()
+
+
+class Operator:
+    """Caches, queue, workers, events.
+
+    Args:
+        options: see there.
+        transport: to the API server.
+        metrics: of the operator.
+    """
+
+    def __init__(self, options: Options, transport: Transport, metrics: Metrics) -> None:
+        self._options = options
+        self._metrics = metrics
+        self._queue: KeyedQueue[str] = KeyedQueue()
+        self._recorder = EventRecorder(transport)
+        self._renderer = Renderer(options.job_construct, on_render=metrics.render)
+        self._cluster = Cluster(transport, options.namespace, self._queue.add, self._gone)
+        self._reconciler = Reconciler(transport, self._cluster, self._renderer, self._recorder, metrics)
+        self._leading = False
+        metrics.queue_depth.set_function(lambda: len(self._queue))
+
+    def healthy(self) -> bool:
+        """Whether the event loop still answers; that this is called at all is the proof."""
+        return True
+
+    def ready(self) -> bool:
+        """Whether the caches are filled, or another instance leads and this one stands by."""
+        return not self._leading or self._cluster.synced
+
+    async def run(self) -> None:
+        """Work until cancelled."""
+        self._leading = True
+        self._metrics.leader.set(1)
+        telling = asyncio.create_task(self._recorder.run())
+        try:
+            async with asyncio.TaskGroup() as group:
+                for informer in self._cluster.informers:
+                    group.create_task(informer.run())
+                await self._cluster.wait_synced()
+                _log.info("operator.synced", jobs=len(self._cluster.jobs), pods=len(self._cluster.pods))
+                for _ in range(self._options.workers):
+                    group.create_task(self._work())
+        finally:
+            self._metrics.leader.set(0)
+            self._queue.shutdown()
+            await self._recorder.flush(FLUSH_SECONDS)
+            telling.cancel()
+            await self._renderer.close()
+
+    async def _work(self) -> None:
+        while (key := await self._queue.get()) is not None:
+            started = time.monotonic()
+            result = "ok"
+            try:
+                wait = await self._reconciler.reconcile(key)
+            except (RetryLaterError, ApiError) as error:
+                result = "retry"
+                _log.info("job.retry", job=key, error=str(error))
+                self._queue.add_rate_limited(key)
+            except Exception:  # noqa: BLE001 - see below
+                # A fault of ours in one job must not end the work on all others.
+                result = "error"
+                _log.exception("job.error", job=key)
+                self._queue.add_rate_limited(key)
+            else:
+                self._queue.forget(key)
+                if wait is not None:
+                    self._queue.add_after(key, wait)
+            finally:
+                self._queue.done(key)
+            self._metrics.reconciles.labels(result).observe(time.monotonic() - started)
+
+    def _gone(self, job: dict[str, Any]) -> None:
+        self._reconciler.forget(job)
+
+
+async def _until(stop: asyncio.Event, work: "asyncio.Future[None]") -> None:
+    """Wait for the end of the work or for the call to stop it, whichever is first."""
+    stopping = asyncio.ensure_future(stop.wait())
+    await asyncio.wait((stopping, work), return_when=asyncio.FIRST_COMPLETED)
+    stopping.cancel()
+    if work.done():
+        work.result()
+        return
+    work.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await work
