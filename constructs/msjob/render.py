@@ -1,21 +1,24 @@
-"""The one door to the workload: `render(job)` gives the objects of an MSJob to synth, the command line and the controller.
+"""The one door to the workload: `render(job)` gives the objects of an MSJob to synth, command line and controller.
 
-One cdk8s App per render: `chart.to_json()` validates the whole App, and jsii never gives an object back. Roles cross jsii packed
-as one string each, which is put back here.
+One cdk8s App per render: `chart.to_json()` validates the whole App, and jsii never gives an object back. Roles cross
+jsii packed as one string each, which is put back here.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
-from msjob.api import InvalidJobError, Job, meta
+from msjob.api import InvalidJobError, Job
 from msjob.api.roles import Role
 from msjob.cdk import App, Chart
-from msjob.rendered import PodRange, Rendered, template
+from msjob.rendered import PodRange, Rendered
 from msjob.workload import labels
 from msjob.workload.construct import PACKED, MSJobWorkload
-from msjob.workload.tokens import Template, Tokens
+from msjob.workload.tokens import Template
+
+_SHELL: Final = {"apiVersion", "kind", "metadata", PACKED}
+"""What a packed object consists of."""
 
 
 class RenderError(RuntimeError):
@@ -38,25 +41,35 @@ def render(job: Job | Mapping[str, Any], construct: type[MSJobWorkload] = MSJobW
     """
     parsed = job if isinstance(job, Job) else Job.parse(job)
     try:
-        chart = Chart(App(), "msjob")
+        # The chart has the job's name, so that names which cdk8s makes up for a site's objects differ from job to job.
+        chart = Chart(App(), parsed.name)
         workload = construct(chart, "workload", job=parsed, packed=True)
-        manifests = chart.to_json()
+        return _collect(workload, chart.to_json())
     except InvalidJobError:
         raise
     except Exception as error:
         raise RenderError(f"{construct.__name__} failed on {parsed.namespace}/{parsed.name}: {error}") from error
+
+
+def _collect(workload: MSJobWorkload, manifests: Iterable[dict[str, Any]]) -> Rendered:
+    """Unpack what came through jsii."""
     service: Template | None = None
     pods: list[PodRange] = []
     extras: list[Template] = []
     for manifest in manifests:
         if PACKED not in manifest:
-            extras.append(_extra(parsed, manifest, workload.tokens))
+            extras.append(Template.of(labels.adopted(workload.job, manifest, workload.tokens), workload.tokens))
             continue
+        if set(manifest) != _SHELL or set(manifest["metadata"]) != {"name"}:
+            raise ValueError(f"patches on the {manifest['kind']} of a job are lost: override its method instead")
         packed = json.loads(manifest[PACKED])
+        template = Template.from_wire(packed)
         if "role" in packed:
-            pods.append(PodRange(Role(packed["role"]), packed["first"], packed["count"], template(packed)))
+            pods.append(PodRange(Role(packed["role"]), packed["first"], packed["count"], template))
+        elif "service" in packed:
+            service = template
         else:
-            service = template(packed)
+            extras.append(template)
     order = list(Role)
     pods.sort(key=lambda part: (order.index(part.role), part.first))
     return Rendered(service, tuple(pods), tuple(extras))
@@ -72,19 +85,12 @@ def load_construct(path: str) -> type[MSJobWorkload]:
         RenderError: no such module or class, or it is no subclass of `MSJobWorkload`.
     """
     module, _, name = path.partition(":")
+    if not (module and name):
+        raise RenderError(f"--job-construct {path}: write it as package.module:Class")
     try:
-        found = getattr(import_module(module), name) if module and name else None
-    except (ImportError, AttributeError) as error:
-        raise RenderError(f"--job-construct {path}: {error}") from error
+        found = getattr(import_module(module), name)
+    except Exception as error:
+        raise RenderError(f"--job-construct {path}: {type(error).__name__}: {error}") from error
     if not (isinstance(found, type) and issubclass(found, MSJobWorkload)):
         raise RenderError(f"--job-construct {path}: not a subclass of msjob.workload.construct.MSJobWorkload")
     return found
-
-
-def _extra(job: Job, manifest: dict[str, Any], tokens: Tokens) -> Template:
-    """An object of a site's construct: in the job's namespace and owned by the job unless it says otherwise."""
-    metadata = manifest.setdefault("metadata", {})
-    metadata.setdefault("namespace", job.namespace)
-    metadata.setdefault("ownerReferences", [labels.owner(job, tokens)])
-    metadata.setdefault("labels", {}).setdefault(meta.LABEL_JOB_NAME, job.name)
-    return Template.of(manifest, tokens)

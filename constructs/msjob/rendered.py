@@ -1,6 +1,7 @@
 """What a render gives: one template per role, and the bodies of all objects once the facts are known.
 
-Plain Python without cdk8s: the controller holds these and fills them in, while the constructs run in a process of their own.
+Plain Python without cdk8s: the controller holds these and fills them in, while the constructs run in a process of their
+own.
 """
 
 import json
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from msjob.api import Role
-from msjob.workload.tokens import Facts, Template, Tokens
+from msjob.workload.tokens import Facts, Template
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,31 +75,19 @@ class Rendered:
     def to_wire(self) -> dict[str, Any]:
         """As plain JSON, for the pipe between the construct worker and the controller."""
         return {
-            "service": _wire(self.service),
+            "service": None if self.service is None else self.service.to_wire(),
             "pods": [
-                {"role": part.role.value, "first": part.first, "count": part.count, **(_wire(part.template) or {})}
+                {"role": part.role.value, "first": part.first, "count": part.count, **part.template.to_wire()}
                 for part in self.pods
             ],
-            "extras": [_wire(extra) for extra in self.extras],
+            "extras": [extra.to_wire() for extra in self.extras],
         }
 
     @classmethod
     def from_wire(cls, data: Mapping[str, Any]) -> "Rendered":
         """The reverse of `to_wire`."""
         return cls(
-            service=None if data["service"] is None else template(data["service"]),
-            pods=tuple(PodRange(Role(p["role"]), p["first"], p["count"], template(p)) for p in data["pods"]),
-            extras=tuple(template(extra) for extra in data["extras"]),
+            service=None if data["service"] is None else Template.from_wire(data["service"]),
+            pods=tuple(PodRange(Role(p["role"]), p["first"], p["count"], Template.from_wire(p)) for p in data["pods"]),
+            extras=tuple(Template.from_wire(extra) for extra in data["extras"]),
         )
-
-
-def template(data: Mapping[str, Any]) -> Template:
-    """Read a template from its `text` and `tokens`."""
-    return Template(data["text"], Tokens(*data["tokens"]))
-
-
-def _wire(item: Template | None) -> dict[str, Any] | None:
-    if item is None:
-        return None
-    tokens = item.tokens
-    return {"text": item.text, "tokens": [tokens.index, tokens.scheduler_ip, tokens.owner_uid, tokens.attempt]}

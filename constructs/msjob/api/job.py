@@ -1,9 +1,10 @@
 """A job as the workload and the controller read it: keys normalised, defaults applied.
 
-Defaults live here and not in the schema, because a schema default shows as drift in GitOps tools that diff on the client
-(`replicas` is the exception: the scale subresource needs it stored).
+Defaults live here and not in the schema, because a schema default shows as drift in GitOps tools that diff on the
+client (`replicas` is the exception: the scale subresource needs it stored).
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,8 +17,9 @@ from msjob.api.problem import Problem, summarise
 from msjob.api.roles import Role, by_role
 from msjob.api.types import CleanPodPolicy, LaunchMode, MSJobSpec, RestartPolicy, RunPolicy, SuccessPolicy
 
-ACCELERATOR_PREFIXES: Final = ("nvidia.com/gpu", "amd.com/gpu", "huawei.com/Ascend", "huawei.com/npu")
-"""Extended resources that count as accelerators for `procPerWorker: auto`."""
+ACCELERATOR: Final = re.compile(r"(nvidia|amd)\.com/gpu(\.shared)?|huawei\.com/(Ascend[0-9A-Za-z]+|npu)")
+"""Extended resources that count as accelerators for `procPerWorker: auto`: whole devices (or shares that a process sees
+as one), and not their memory, cores or slices, such as `nvidia.com/gpumem`, `huawei.com/npu-core`."""
 
 
 class InvalidJobError(ValueError):
@@ -148,7 +150,7 @@ class Job:
 
     @cached_property
     def host_role(self) -> Role | None:
-        """The role whose pod 0 is the MindSpore Scheduler and stands behind the Service; None for a job without Service."""
+        """The role whose pod 0 is the MindSpore Scheduler and stands behind the Service; None for a job without."""
         if Role.SCHEDULER in self.roles:
             return Role.SCHEDULER
         return Role.WORKER if self.launch_mode is LaunchMode.MSRUN else None
@@ -180,8 +182,9 @@ class Job:
         if Role.WORKER not in self.roles:
             return 1
         limits = (self.roles[Role.WORKER].container.get("resources") or {}).get("limits") or {}
-        counts = [int(amount) for name, amount in limits.items() if name.startswith(ACCELERATOR_PREFIXES)]
-        return sum(counts) or 1
+        counts = [str(amount) for name, amount in limits.items() if ACCELERATOR.fullmatch(name)]
+        # Kubernetes takes whole numbers only; one written in another way, such as 1k, counts as none.
+        return sum(int(count) for count in counts if count.isdecimal()) or 1
 
     def pod_name(self, role: Role, index: int) -> str:
         """Name of a pod: `<job>-<role>-<index>`."""

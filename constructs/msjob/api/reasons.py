@@ -49,4 +49,6 @@ class EventReason(StrEnum):
     EXITED_WITH_CODE = "ExitedWithCode"
     RESERVED_ENV = "ReservedEnvOverridden"
     TEMPLATE_RESTART_POLICY = "SetPodTemplateRestartPolicy"
+    TEMPLATE_HOSTNAME = "SetPodTemplateHostname"
+    MSRUN_WITHOUT_JOIN = "MsrunWithoutJoin"
     PARAMETER_SERVER = "ParameterServerDeprecated"

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from msjob.api import Job, Role
-from msjob.cdk import ApiObject, ApiObjectMetadata, Construct, JsonPatch
+from msjob.cdk import ApiObject, Construct, JsonPatch
+from msjob.placing import place
 from msjob.workload import environment, labels, pods, service
 from msjob.workload.tokens import Facts, Template, Tokens
 
@@ -20,10 +21,10 @@ class MSJobWorkload(Construct):
 
         MSJobWorkload(chart, "train", job=yaml.safe_load(text))
 
-    A site changes what its jobs are made of by a subclass that overrides `labels`, `environment`, `pod` or `service`, or that
-    adds objects of its own in `__init__`; the operator runs it with `--job-construct package.module:Class`, so generated
-    manifests and live pods stay the same. Overridden methods see the tokens of `self.tokens` where a value is known only later,
-    and must not change parts of the template in place.
+    A site changes what its jobs are made of by a subclass that overrides `labels`, `environment`, `pod` or `service`,
+    or that adds objects of its own in `__init__`; the operator runs it with `--job-construct package.module:Class`, so
+    generated manifests and live pods stay the same. Overridden methods are called while `__init__` runs, see the tokens
+    of `self.tokens` where a value is known only later, and may change what they got from the base class.
 
     Args:
         scope: parent construct.
@@ -31,6 +32,14 @@ class MSJobWorkload(Construct):
         job: the job, parsed or as the JSON of an MSJob.
         facts: values of the running cluster; placeholders by default.
         packed: internal to `msjob.render`: one object per role, its manifest packed as a string.
+
+    Attributes:
+        job: the job, parsed.
+        tokens: stand-ins for the facts and the index of a pod.
+
+    Raises:
+        InvalidJobError: the job cannot be read.
+        ValueError: an overridden method took something from an object that the operator needs.
     """
 
     def __init__(
@@ -44,20 +53,20 @@ class MSJobWorkload(Construct):
     ) -> None:
         super().__init__(scope, id)
         self.job = job if isinstance(job, Job) else Job.parse(job)
-        self.tokens = Tokens.absent_from(self.job.spec.model_dump_json())
+        self.tokens = Tokens.absent_from(f"{self.job.namespace} {self.job.name} {self.job.spec.model_dump_json()}")
         self._facts = facts or Facts()
         self._packed = packed
-        manifest = self.service()
-        if manifest is not None:
+        wanted = service.service(self.job, self.tokens)
+        if wanted is not None:
+            manifest = self.service() or {}
+            _require("service", manifest, wanted["metadata"], self.tokens)
             self._add(self, "service", manifest, {"service": True})
         for role, spec in self.job.roles.items():
             RolePods(self, role, spec.replicas)
 
     def labels(self, role: Role) -> dict[str, str]:
         """The operator's labels for pods of a role."""
-        return labels.child(self.job, role, self.tokens.index) | {
-            labels.meta.LABEL_RESTART_ATTEMPT: self.tokens.attempt
-        }
+        return labels.pod(self.job, role, self.tokens)
 
     def environment(self, role: Role, *, host: bool) -> list[environment.EnvVar]:
         """The operator's variables for the `mindspore` container; see `msjob.workload.environment`."""
@@ -75,23 +84,35 @@ class MSJobWorkload(Construct):
         )
 
     def service(self) -> dict[str, Any] | None:
-        """The manifest of the Service in front of the MindSpore Scheduler, None for a job without."""
+        """The manifest of the Service in front of the MindSpore Scheduler; not called for a job that has none."""
         return service.service(self.job, self.tokens)
 
-    def _add(
-        self, scope: Construct, name: str, manifest: dict[str, Any], extent: dict[str, Any], count: int = 1
-    ) -> None:
+    def add_object(self, id: str, manifest: Mapping[str, Any]) -> None:  # noqa: A002 - as above
+        """Add an object of the site's own, created by the operator before the pods and removed with the job.
+
+        It gets the namespace of the job, an owner reference and the label with the job's name unless it has its own. It
+        must be of a kind that lives in a namespace, and its name should contain the job's, which no other job's object
+        then has.
+
+        Args:
+            id: construct id, unique in the workload.
+            manifest: the object, with `apiVersion`, `kind` and `metadata.name`.
+
+        Raises:
+            ValueError: one of the three is missing.
+        """
+        self._add(self, id, labels.adopted(self.job, manifest, self.tokens), {"extra": True})
+
+    def _add(self, scope: Construct, name: str, manifest: Mapping[str, Any], extent: dict[str, Any]) -> None:
         template = Template.of(manifest, self.tokens)
         if self._packed:
-            body = json.dumps({**extent, "text": template.text, "tokens": [*_astuple(self.tokens)]})
             shell = ApiObject(scope, name, api_version=manifest["apiVersion"], kind=manifest["kind"])
-            shell.add_json_patch(JsonPatch.add(f"/{PACKED}", body))
-            return
-        first = extent.get("first", 0)
-        for index in range(first, first + count):
-            _place(
-                scope, f"{name}-{index}" if "first" in extent else name, json.loads(template.fill(self._facts, index))
-            )
+            shell.add_json_patch(JsonPatch.add(f"/{PACKED}", json.dumps({**extent, **template.to_wire()})))
+        elif "count" in extent:
+            for index in range(extent["first"], extent["first"] + extent["count"]):
+                place(scope, f"{name}-{index}", json.loads(template.fill(self._facts, index)))
+        else:
+            place(scope, name, json.loads(template.fill(self._facts)))
 
 
 class RolePods(Construct):
@@ -105,29 +126,21 @@ class RolePods(Construct):
 
     def __init__(self, workload: MSJobWorkload, role: Role, replicas: int) -> None:
         super().__init__(workload, role.slug)
-        hosts = 1 if role is workload.job.host_role else 0
-        for host, first, last in ((True, 0, min(hosts, replicas)), (False, hosts, replicas)):
+        job, tokens = workload.job, workload.tokens
+        wanted = labels.metadata(job, pods.name(job, role, tokens), labels.pod(job, role, tokens), tokens)
+        hosts = min(1 if role is job.host_role else 0, replicas)
+        for host, first, last in ((True, 0, hosts), (False, hosts, replicas)):
             if first < last:
-                extent = {"role": role.value, "first": first, "count": last - first}
                 manifest = workload.pod(role, host=host)
-                workload._add(self, "host" if host else "pod", manifest, extent, last - first)  # noqa: SLF001
+                _require("pod", manifest, wanted, tokens)
+                extent = {"role": role.value, "first": first, "count": last - first}
+                workload._add(self, "host" if host else "pod", manifest, extent)  # noqa: SLF001
 
 
-def _astuple(tokens: Tokens) -> tuple[str, ...]:
-    return (tokens.index, tokens.scheduler_ip, tokens.owner_uid, tokens.attempt)
-
-
-def _place(scope: Construct, name: str, manifest: dict[str, Any]) -> None:
-    """Add a manifest to the tree as a plain API object."""
-    metadata = manifest.pop("metadata")
-    known = {key: metadata.pop(key) for key in ("name", "namespace", "labels", "annotations") if key in metadata}
-    api_object = ApiObject(
-        scope,
-        name,
-        api_version=manifest.pop("apiVersion"),
-        kind=manifest.pop("kind"),
-        metadata=ApiObjectMetadata(**known),
-    )
-    patches = [JsonPatch.add(f"/metadata/{key}", value) for key, value in metadata.items()]
-    patches += [JsonPatch.add(f"/{key}", value) for key, value in manifest.items()]
-    api_object.add_json_patch(*patches)
+def _require(method: str, manifest: Mapping[str, Any], wanted: Mapping[str, Any], tokens: Tokens) -> None:
+    """Refuse an object of a site's method that the operator would not find again."""
+    lost = labels.lost(manifest.get("metadata") or {}, wanted)
+    if lost is not None:
+        raise ValueError(
+            f"{method}() must keep {lost}, which the operator finds its objects by".replace(tokens.index, "<index>")
+        )

@@ -1,8 +1,9 @@
 """The environment that MindSpore forms its cluster from.
 
-Measured with MindSpore 2.7 to 2.10: `MS_SCHED_HOST` takes an IP literal only; the Scheduler binds exactly the address it is
-given, so it needs its own pod IP and never the cluster IP; Workers may dial any address that reaches it. `MS_NODE_ID` decides
-the rank if every id in the cluster is a number, which is possible only without PS (PS 0 and Worker 0 would collide).
+Measured with MindSpore 2.7 to 2.10: `MS_SCHED_HOST` takes an IP literal only; the Scheduler binds exactly the address
+it is given, so it needs its own pod IP and never the cluster IP; Workers may dial any address that reaches it.
+`MS_NODE_ID` decides the rank if every id in the cluster is a number, which is possible only without PS (PS 0 and Worker
+0 would collide).
 """
 
 from typing import Any, Final
@@ -34,6 +35,7 @@ def injected(job: Job, role: Role, tokens: Tokens, *, host: bool) -> list[EnvVar
         return [attempt]
     address = _field("MS_SCHED_HOST", "status.podIP") if host else _value("MS_SCHED_HOST", tokens.scheduler_ip)
     return [
+        _value("MS_ROLE", role.ms_role),
         address,
         _value("MS_SCHED_PORT", job.port),
         _value("MS_WORKER_NUM", job.replicas(Role.WORKER) * job.processes_per_worker),
@@ -44,15 +46,15 @@ def injected(job: Job, role: Role, tokens: Tokens, *, host: bool) -> list[EnvVar
 
 
 def _identity(job: Job, role: Role, tokens: Tokens) -> list[EnvVar]:
-    """Who the processes of the pod are; msrun numbers its own, so its pods get a node rank instead of role and id."""
+    """Which node of the cluster the pod is: none for the Scheduler, one for a process, several for msrun to number."""
     if role is Role.SCHEDULER:
-        return [_value("MS_ROLE", role.ms_role)]
+        return []
     pod_ip = _field("MS_WORKER_IP", "status.podIP")
     if role is Role.WORKER and (job.launch_mode is LaunchMode.MSRUN or job.processes_per_worker > 1):
         local = _value("MS_LOCAL_WORKER", job.processes_per_worker)
         return [local, _value("MS_NODE_RANK", tokens.index), pod_ip]
     node = _value("MS_NODE_ID", tokens.index) if not job.replicas(Role.PS) else _field("MS_NODE_ID", "metadata.name")
-    return [_value("MS_ROLE", role.ms_role), node, pod_ip]
+    return [node, pod_ip]
 
 
 def _value(name: str, value: object) -> EnvVar:

@@ -1,5 +1,6 @@
 """Labels and owner of everything a job owns."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from msjob.api import Job, Role, meta
@@ -22,19 +23,33 @@ def child(job: Job, role: Role, index: str) -> dict[str, str]:
         role: of the pod, or of the pod behind the Service.
         index: replica index or its token.
     """
-    return dict(
-        sorted(
-            {
-                **selector(job, role),
-                meta.LABEL_REPLICA_INDEX: index,
-                meta.LABEL_GROUP_NAME_OLD: meta.GROUP,
-                meta.LABEL_JOB_NAME_OLD: job.name,
-                meta.LABEL_CONTROLLER_NAME_OLD: meta.CONTROLLER_NAME,
-                meta.LABEL_REPLICA_TYPE_OLD: role.slug,
-                meta.LABEL_REPLICA_INDEX_OLD: index,
-            }.items()
-        )
-    )
+    return {
+        **selector(job, role),
+        meta.LABEL_REPLICA_INDEX: index,
+        meta.LABEL_GROUP_NAME_OLD: meta.GROUP,
+        meta.LABEL_JOB_NAME_OLD: job.name,
+        meta.LABEL_CONTROLLER_NAME_OLD: meta.CONTROLLER_NAME,
+        meta.LABEL_REPLICA_TYPE_OLD: role.slug,
+        meta.LABEL_REPLICA_INDEX_OLD: index,
+    }
+
+
+def pod(job: Job, role: Role, tokens: Tokens) -> dict[str, str]:
+    """Labels of a pod of a role."""
+    return {**child(job, role, tokens.index), meta.LABEL_RESTART_ATTEMPT: tokens.attempt}
+
+
+def metadata(job: Job, name: str, labels: Mapping[str, str], tokens: Tokens) -> dict[str, Any]:
+    """Metadata of a child.
+
+    Nothing of the job's own metadata is in it: a tool that tracks the MSJob would claim the child.
+    """
+    return {
+        "name": name,
+        "namespace": job.namespace,
+        "labels": dict(labels),
+        "ownerReferences": [owner(job, tokens)],
+    }
 
 
 def owner(job: Job, tokens: Tokens) -> dict[str, Any]:
@@ -47,3 +62,39 @@ def owner(job: Job, tokens: Tokens) -> dict[str, Any]:
         "controller": True,
         "blockOwnerDeletion": True,
     }
+
+
+def adopted(job: Job, manifest: Mapping[str, Any], tokens: Tokens) -> dict[str, Any]:
+    """An object that a site adds to a job: in its namespace and owned by it, unless the object says otherwise.
+
+    Raises:
+        ValueError: the object has no `apiVersion`, `kind` or `metadata.name`.
+    """
+    own = manifest.get("metadata") or {}
+    if not (manifest.get("apiVersion") and manifest.get("kind") and own.get("name")):
+        raise ValueError(f"an object needs apiVersion, kind and metadata.name, and this one has {sorted(manifest)}")
+    base = metadata(job, own["name"], {meta.LABEL_JOB_NAME: job.name}, tokens)
+    labels = {**base["labels"], **(own.get("labels") or {})}
+    return {**manifest, "metadata": {**base, **own, "labels": labels}}
+
+
+def lost(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
+    """The first thing of an object's metadata that the operator needs and that is no longer there.
+
+    Args:
+        found: metadata of the object.
+        wanted: what `metadata` gave for it; more labels and owners are welcome.
+
+    Returns:
+        For example `metadata.name train-worker-0`; None if all is there.
+    """
+    for key in ("name", "namespace"):
+        if found.get(key) != wanted[key]:
+            return f"metadata.{key} {wanted[key]}"
+    labels = found.get("labels") or {}
+    for label, value in wanted["labels"].items():
+        if labels.get(label) != value:
+            return f"label {label}={value}"
+    if not all(reference in (found.get("ownerReferences") or []) for reference in wanted["ownerReferences"]):
+        return "the owner reference to the MSJob"
+    return None

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from msjob.api import EventReason, Job, Role
+from msjob.api import EventReason, Job, LaunchMode, Role
 from msjob.workload import environment, pods
 from msjob.workload.tokens import Tokens
 
@@ -23,13 +23,13 @@ class Notice:
 
 def notices(job: Job) -> list[Notice]:
     """Everything worth telling about a job, in a fixed order."""
-    return [*_reserved(job), *_restart_policy(job), *_parameter_server(job)]
+    return [*_reserved(job), *_restart_policy(job), *_hostname(job), *_msrun(job), *_parameter_server(job)]
 
 
 def _reserved(job: Job) -> Iterator[Notice]:
     tokens = Tokens.absent_from("")
     for role, spec in job.roles.items():
-        names = pods.overridden(spec, environment.injected(job, role, tokens, host=role is Role.SCHEDULER))
+        names = pods.overridden(spec, environment.injected(job, role, tokens, host=role is job.host_role))
         if names:
             yield Notice(
                 EventReason.RESERVED_ENV,
@@ -44,14 +44,38 @@ def _restart_policy(job: Job) -> Iterator[Notice]:
         if wanted not in (None, used):
             yield Notice(
                 EventReason.TEMPLATE_RESTART_POLICY,
-                f"{role}: restartPolicy {wanted} of the pod template is replaced by {used}; set restartPolicy of the role",
+                f"{role}: restartPolicy {wanted} of the pod template is replaced by {used}; set restartPolicy of the "
+                "role",
             )
+
+
+def _hostname(job: Job) -> Iterator[Notice]:
+    for role, spec in job.roles.items():
+        if pods.shares_hostname(job, spec):
+            yield Notice(
+                EventReason.TEMPLATE_HOSTNAME,
+                f"{role}: hostname {spec.template['spec']['hostname']} of the pod template is left out; each pod of "
+                "the job needs its own, which is its name",
+            )
+
+
+def _msrun(job: Job) -> Iterator[Notice]:
+    if job.launch_mode is not LaunchMode.MSRUN:
+        return
+    container = job.roles[Role.WORKER].container if Role.WORKER in job.roles else {}
+    line = " ".join([*(container.get("command") or []), *(container.get("args") or [])])
+    if "msrun" in line and "--join" not in line:
+        yield Notice(
+            EventReason.MSRUN_WITHOUT_JOIN,
+            "Worker: msrun without --join=True returns at once, and its exit 0 ends the pod before training has begun; "
+            "add --join=True",
+        )
 
 
 def _parameter_server(job: Job) -> Iterator[Notice]:
     if job.replicas(Role.PS):
         yield Notice(
             EventReason.PARAMETER_SERVER,
-            "PS: parameter servers need MindSpore 2.7 or older; with 2.8 and later each process may train in a world of "
-            "its own and still exit 0",
+            "PS: parameter servers need MindSpore 2.7 or older; with 2.8 and later each process may train in a world "
+            "of its own and still exit 0",
         )

@@ -17,20 +17,16 @@ def service(job: Job, tokens: Tokens) -> dict[str, Any] | None:
     """
     if job.host_role is None:
         return None
+    name = job.pod_name(job.host_role, 0)
     selector = {**labels.selector(job, job.host_role), meta.LABEL_REPLICA_INDEX: "0"}
     return {
         "apiVersion": "v1",
         "kind": "Service",
-        "metadata": {
-            "name": job.service_name,
-            "namespace": job.namespace,
-            "labels": labels.child(job, job.host_role, "0"),
-            "ownerReferences": [labels.owner(job, tokens)],
-        },
+        "metadata": labels.metadata(job, name, labels.child(job, job.host_role, "0"), tokens),
         "spec": {
             "type": "ClusterIP",
             "publishNotReadyAddresses": True,
-            "selector": dict(sorted(selector.items())),
+            "selector": selector,
             "ports": [{"name": meta.PORT_NAME, "port": job.port, "targetPort": job.port, "protocol": "TCP"}],
         },
     }

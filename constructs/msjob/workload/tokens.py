@@ -1,15 +1,17 @@
 """Stand-ins for what a render does not know yet: the index of a pod and the facts of the running cluster.
 
-A role is built once, with tokens where its pods differ, and crosses jsii as one string. Plain Python puts the values in for each
-pod (`Template.fill`), which costs a string join instead of a construct.
+A role is built once, with tokens where its pods differ, and crosses jsii as one string. Plain Python puts the values in
+for each pod (`Template.fill`), which costs a string join instead of a construct.
 """
 
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import astuple, dataclass
+from functools import cached_property, lru_cache
 from typing import Any, Final
+
+from msjob.workload.plain import plain
 
 NAMES: Final = ("index", "scheduler_ip", "owner_uid", "attempt")
 
@@ -21,7 +23,8 @@ class Facts:
     The defaults are placeholders: `msjob render` prints them where no flag sets the fact.
 
     Attributes:
-        scheduler_ip: cluster IP of the Service `<job>-scheduler-0`, an IP literal (MindSpore resolves no names).
+        scheduler_ip: cluster IP of the Service in front of the MindSpore Scheduler, an IP literal without brackets
+            (MindSpore resolves no names).
         owner_uid: uid of the MSJob.
         attempt: number of restarts before this attempt, from 0.
     """
@@ -79,13 +82,23 @@ class Template:
 
     @classmethod
     def of(cls, manifest: Mapping[str, Any], tokens: Tokens) -> "Template":
-        """Write a manifest down, keys in the order given."""
-        return cls(json.dumps(manifest, separators=(",", ":"), ensure_ascii=False, allow_nan=False), tokens)
+        """Write a manifest down: keys sorted, so that the order in which a user wrote them makes no difference."""
+        text = json.dumps(plain(manifest), separators=(",", ":"), ensure_ascii=False, allow_nan=False, sort_keys=True)
+        return cls(text, tokens)
+
+    @classmethod
+    def from_wire(cls, data: Mapping[str, Any]) -> "Template":
+        """The reverse of `to_wire`."""
+        return cls(data["text"], Tokens(*data["tokens"]))
+
+    def to_wire(self) -> dict[str, Any]:
+        """As plain JSON: `text` and `tokens`."""
+        return {"text": self.text, "tokens": [*astuple(self.tokens)]}
 
     @cached_property
     def _pieces(self) -> list[str]:
-        names = (self.tokens.index, self.tokens.scheduler_ip, self.tokens.owner_uid, self.tokens.attempt)
-        return re.split("(" + "|".join(map(re.escape, names)) + ")", self.text)
+        """The text cut at its tokens, which are every second piece."""
+        return re.split("(" + "|".join(map(re.escape, astuple(self.tokens))) + ")", self.text)
 
     def fill(self, facts: Facts, index: int = 0) -> str:
         """Put the facts in.
@@ -99,5 +112,11 @@ class Template:
         """
         values = self.tokens.values(facts, index)
         pieces = self._pieces.copy()
-        pieces[1::2] = [values[piece] for piece in pieces[1::2]]
+        pieces[1::2] = [_escaped(values[piece]) for piece in pieces[1::2]]
         return "".join(pieces)
+
+
+@lru_cache(maxsize=256)
+def _escaped(value: str) -> str:
+    """A value as it stands inside a JSON string."""
+    return json.dumps(value, ensure_ascii=False)[1:-1]
