@@ -19,7 +19,7 @@ from msjob_controller.policy.observed import PodKey
 Json = dict[str, Any]
 
 FIRST_BATCH: Final = 16
-"""Pods that are created at once before it is known whether any can be; each good batch doubles (as client-go does from 1)."""
+"""Pods created at once before it is known whether any can be; each good batch doubles (as client-go does from 1)."""
 
 
 class NameTakenError(Exception):

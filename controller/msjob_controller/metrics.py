@@ -1,7 +1,7 @@
 """What the operator counts, for Prometheus.
 
-The `training_operator_*` names are those of Kubeflow's training operator v1.9, so that dashboards keep working; none carries the
-name of a job, whose number has no bound.
+The `training_operator_*` names are those of Kubeflow's training operator v1.9, so that dashboards keep working; none
+carries the name of a job, whose number has no bound.
 """
 
 from typing import Final

@@ -28,7 +28,7 @@ from msjob_controller.status_patch import merge_patch, only_counters
 Json = dict[str, Any]
 
 COALESCE_SECONDS: Final = 1.0
-"""A status change that only counts pods waits so long for others, so that a job of many pods is not written once a pod."""
+"""A status change that only counts pods waits so long for others: a job of many pods is not written once a pod."""
 PASSES: Final = 4
 """Passes in a row over one job whose own writes call for another look (its Service has an address now, for one)."""
 

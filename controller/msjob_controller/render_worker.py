@@ -1,7 +1,7 @@
 """The construct worker: a process that renders jobs, one after the other, for `msjob_controller.renderer`.
 
-It exists because jsii keeps every object for ever, is not thread-safe and never restarts a dead Node. The parent ends it when it
-is idle, has done enough, or hangs. It ends by itself when its parent is gone (end of input) or its Node is.
+It exists because jsii keeps every object for ever, is not thread-safe and never restarts a dead Node. The parent ends
+it when it is idle, has done enough, or hangs. It ends by itself when its parent is gone (end of input) or its Node is.
 """
 
 import os
@@ -18,8 +18,9 @@ EXIT_NODE_DIED: Final = 70
 def main() -> None:
     """Answer render requests on standard input until it ends.
 
-    Frames in: `{"job": <MSJob>}`. Frames out: first `{"ready": true}` or `{"fatal": <why>}`, then for each job `{"rendered": …}`
-    or `{"error": <why>}`. The only argument, if there is one, is a construct as `package.module:Class`.
+    Frames in: `{"job": <MSJob>}`. Frames out: first `{"ready": true}` or `{"fatal": <why>}`, then for each job
+    `{"rendered": …}` or `{"error": <why>}`. The only argument, if there is one, is a construct as
+    `package.module:Class`.
     """
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")

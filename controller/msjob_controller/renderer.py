@@ -1,8 +1,9 @@
 """Renders jobs through the construct worker, and keeps that process on a short lead.
 
-One process, one job at a time, each within a time limit; started when a job needs it, stopped when idle, so a controller at rest
-holds no Node; replaced after a number of renders, because jsii gives no memory back. A worker or a Node that dies in the middle
-costs no job: the render is tried again on a new one. A job that ends several workers is to blame itself.
+One process, one job at a time, each within a time limit; started when a job needs it, stopped when idle, so a
+controller at rest holds no Node; replaced after a number of renders, because jsii gives no memory back. A worker or a
+Node that dies in the middle costs no job: the render is tried again on a new one. A job that ends several workers is to
+blame itself.
 """
 
 import asyncio
@@ -21,7 +22,7 @@ from msjob.rendered import Rendered
 from msjob_controller import frames
 
 START_SECONDS: Final = 60.0
-"""Time a worker has to import the constructs and start Node: 0.6-1.0 s on a quiet machine (measured), more on a busy one."""
+"""Time a worker has to import the constructs and start Node: 0.6-1.0 s on a quiet machine (measured)."""
 RENDER_SECONDS: Final = 30.0
 """Time limit of one render; 5 ms is usual."""
 IDLE_SECONDS: Final = 30.0

@@ -1,4 +1,4 @@
-"""The MSJob v1 API: types, defaults, rules, conditions and reasons. Plain Python, no Kubernetes client, no constructs."""
+"""The MSJob v1 API: types, defaults, rules, conditions, reasons. Plain Python, no Kubernetes client, no constructs."""
 
 from msjob.api.job import InvalidJobError, Job, RoleSpec
 from msjob.api.problem import Problem, summarise

@@ -1,7 +1,7 @@
 """Names that the MSJob API shares with the cluster: group, kinds, labels, annotations, well-known names.
 
-The values follow the Go operator this project is wire compatible with (kubeflow/common v0.4.1 labels), so that tools written
-for it keep finding pods and services.
+The values follow the Go operator this project is wire compatible with (kubeflow/common v0.4.1 labels), so that tools
+written for it keep finding pods and services.
 """
 
 from typing import Final

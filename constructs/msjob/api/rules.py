@@ -1,11 +1,12 @@
 """The rules a job must keep beyond types and enums, each in one place.
 
-A rule stands here twice, side by side: as CEL, which the CRD carries to the API server, and as Python, which `msjob validate`
-and the controller run. A test holds the two together on a real API server, by an accepted and a refused example of each.
+A rule stands here twice, side by side: as CEL, which the CRD carries to the API server, and as Python, which `msjob
+validate` and the controller run. A test holds the two together on a real API server, by an accepted and a refused
+example of each.
 
-An object stored before a rule existed must keep its status, be suspended and be deleted. Rules at the root and rules on `spec`
-are not ratcheted by the API server once anything below them changes, so each is written to let an update pass whose old
-object already broke it (`optionalOldSelf`).
+An object stored before a rule existed must keep its status, be suspended and be deleted. Rules at the root and rules on
+`spec` are not ratcheted by the API server once anything below them changes, so each is written to let an update pass
+whose old object already broke it (`optionalOldSelf`).
 """
 
 import re
@@ -30,9 +31,10 @@ class Rule:
         scope: where the CEL rule stands: at the root of the object or on `spec`.
         cel: expression over `self` that is true for a good object. A transition rule is over `self` and `old`.
         message: what is wrong and what to do.
-        check: yields the path of each fault, relative to the root; None for a transition, which only the API server sees.
-        lenient: CEL that also lets an update pass, over `self` and `oldSelf.value()`. By default an update passes whose old
-            object broke the rule; a rule states its own where the API server finds that too dear.
+        check: yields the path of each fault, relative to the root; None for a transition, which only the API server
+            sees.
+        lenient: CEL that also lets an update pass, over `self` and `oldSelf.value()`. By default an update passes whose
+            old object broke the rule; a rule states its own where the API server finds that too dear.
     """
 
     id: str
@@ -181,8 +183,8 @@ RULES: Final[tuple[Rule, ...]] = (
         "name",
         "root",
         "self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
-        "metadata.name becomes part of pod, Service and host names: use lower-case letters, digits and '-', start with a "
-        "letter, end with a letter or digit (RFC 1035 label, no dots)",
+        "metadata.name becomes part of pod, Service and host names: use lower-case letters, digits and '-', start with "
+        "a letter, end with a letter or digit (RFC 1035 label, no dots)",
         _name,
         lenient="true",  # a name never changes
     ),
@@ -191,8 +193,8 @@ RULES: Final[tuple[Rule, ...]] = (
         "root",
         f"{_NO_ROOT_ROLES} || {_ROOT_ROLES}.all(k, size(self.metadata.name) + size(k) + 2 + "
         f"size(string({_ROOT_REPLICAS} > 0 ? {_ROOT_REPLICAS} - 1 : 0)) <= {meta.MAX_NAME})",
-        f"metadata.name is too long: <name>-<role>-<highest index> must fit in {meta.MAX_NAME} characters; choose a shorter "
-        "name",
+        f"metadata.name is too long: <name>-<role>-<highest index> must fit in {meta.MAX_NAME} characters; choose a "
+        "shorter name",
         _name_length,
         lenient=(
             f"[oldSelf.value()].all(old, has(old.spec) && has(old.spec.msReplicaSpecs) && {_ROOT_ROLES}.all(k, "
@@ -300,8 +302,8 @@ RULES: Final[tuple[Rule, ...]] = (
         "roles-immutable",
         "spec",
         f"{_EITHER_SUSPENDED} || !({_BOTH_ROLES}) || self.msReplicaSpecs == old.msReplicaSpecs",
-        "msReplicaSpecs cannot be changed while the job runs: set runPolicy.suspend to true in the same update or before, "
-        "or create a new job",
+        "msReplicaSpecs cannot be changed while the job runs: set runPolicy.suspend to true in the same update or "
+        "before, or create a new job",
     ),
     Rule(
         "roles-fixed",
@@ -310,7 +312,8 @@ RULES: Final[tuple[Rule, ...]] = (
         "k in old.msReplicaSpecs && "
         "(has(self.msReplicaSpecs[k].restartPolicy) ? self.msReplicaSpecs[k].restartPolicy : '') == "
         "(has(old.msReplicaSpecs[k].restartPolicy) ? old.msReplicaSpecs[k].restartPolicy : '') && "
-        "(k.lowerAscii() == 'worker' || (has(self.msReplicaSpecs[k].replicas) ? self.msReplicaSpecs[k].replicas : 1) == "
+        "(k.lowerAscii() == 'worker' || "
+        "(has(self.msReplicaSpecs[k].replicas) ? self.msReplicaSpecs[k].replicas : 1) == "
         "(has(old.msReplicaSpecs[k].replicas) ? old.msReplicaSpecs[k].replicas : 1))))",
         "roles, their restartPolicy, and the replicas of Scheduler and PS cannot be changed: create a new job",
     ),

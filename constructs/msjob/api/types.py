@@ -1,10 +1,10 @@
 """The MSJob v1 types: what a user may write in `spec`.
 
-These pydantic models are the one source of the CRD schema (`msjob.schema`), of the offline validation (`msjob.validation`) and
-of what the workload and the controller read. Field descriptions become `kubectl explain`.
+These pydantic models are the one source of the CRD schema (`msjob.schema`), of the offline validation
+(`msjob.validation`) and of what the workload and the controller read. Field descriptions become `kubectl explain`.
 
-Wire format and defaults follow the Go operator; new fields are optional. Defaults that the schema must not carry (a default the
-user leaves out shows as drift in client-side GitOps diffs) are applied in code by `msjob.api.job`.
+Wire format and defaults follow the Go operator; new fields are optional. Defaults that the schema must not carry (a
+default the user leaves out shows as drift in client-side GitOps diffs) are applied in code by `msjob.api.job`.
 """
 
 from enum import StrEnum
@@ -161,9 +161,9 @@ class MSJobSpec(ApiModel):
     launch_mode: LaunchMode | None = Field(
         None,
         description=(
-            "How processes find each other. DynamicCluster (default with a Scheduler): MS_* environment. Msrun: Workers "
-            "start their processes with msrun. Standalone (default without a Scheduler): each Worker on its own. None: "
-            "no environment is injected."
+            "How processes find each other. DynamicCluster (default with a Scheduler): MS_* environment. Msrun: "
+            "Workers start their processes with msrun. Standalone (default without a Scheduler): each Worker on its "
+            "own. None: no environment is injected."
         ),
     )
     proc_per_worker: Annotated[int, Field(ge=1, le=1024)] | Literal["auto"] | None = Field(

@@ -1,1 +1,1 @@
-"""Pure decisions about a job: functions of (job, what is observed, now). No clock, no I/O, no rendering; one policy a file."""
+"""Pure decisions about a job: functions of (job, what is observed, now). No clock, no I/O, one policy a file."""

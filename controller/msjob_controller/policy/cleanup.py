@@ -7,8 +7,8 @@ from msjob_controller.policy.observed import Observed, PodKey
 def leftovers(job: Job, observed: Observed) -> tuple[tuple[PodKey, ...], bool]:
     """Decide what goes once the job has finished.
 
-    `None` keeps everything, `All` keeps nothing, `Running` (default) keeps pods whose training process is over; a pending pod
-    would still start, so it goes. The Service goes with the pod behind it.
+    `None` keeps everything, `All` keeps nothing, `Running` (default) keeps pods whose training process is over; a
+    pending pod would still start, so it goes. The Service goes with the pod behind it.
 
     Returns:
         Pods to delete, and whether to delete the Service.

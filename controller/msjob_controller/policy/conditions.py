@@ -1,8 +1,8 @@
 """The list of conditions: how one is set, and the order in which they stand.
 
-`kubectl get` shows the type of the last condition as the state of the job, so the lifecycle condition that is True stays last.
-Rules of kubeflow/common, kept for compatibility: a condition that changes moves to the end; one whose status is unchanged keeps
-its lastTransitionTime; one that is unchanged in type, status and reason is left alone.
+`kubectl get` shows the type of the last condition as the state of the job, so the lifecycle condition that is True
+stays last. Rules of kubeflow/common, kept for compatibility: a condition that changes moves to the end; one whose
+status is unchanged keeps its lastTransitionTime; one that is unchanged in type, status and reason is left alone.
 """
 
 from collections.abc import Sequence

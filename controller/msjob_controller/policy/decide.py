@@ -44,7 +44,7 @@ def decide(job: Job, status: Mapping[str, Any], observed: Observed, now: datetim
 
 
 def reject(status: Mapping[str, Any], problems: list[Problem], generation: int, now: datetime) -> Decision:
-    """Decide about a job that breaks a rule: it fails for good, with its faults in condition and event, and gets no pods.
+    """Decide about a job that breaks a rule: it fails for good, its faults in condition and event, and gets no pods.
 
     Args:
         status: its stored status.

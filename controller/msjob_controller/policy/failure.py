@@ -12,8 +12,8 @@ def culprit(job: Job, observed: Observed) -> Pod | None:
     """The pod whose failure fails the job.
 
     It is the one that ended first, never inferred from the exit code: 1, 137 and 143 can all be codes of pods that only
-    followed (measured). Times have whole seconds; a tie goes to a Worker before the Scheduler, which falls with its Workers,
-    then to the lowest index.
+    followed (measured). Times have whole seconds; a tie goes to a Worker before the Scheduler, which falls with its
+    Workers, then to the lowest index.
 
     With `enableDynamicWorker` a failed Worker is to blame only when every Worker has failed.
 

@@ -1,7 +1,7 @@
 """When a job has succeeded.
 
-MindSpore has succeeded when its Workers have: the Scheduler's own exit 0 comes seconds before or after theirs and decides
-nothing.
+MindSpore has succeeded when its Workers have: the Scheduler's own exit 0 comes seconds before or after theirs and
+decides nothing.
 """
 
 from msjob.api import Job, Role, SuccessPolicy

@@ -12,7 +12,7 @@ from msjob_controller.policy.observed import Observed, format_time
 def suspend(job: Job, status: dict[str, Any], observed: Observed, now: datetime) -> Decision:
     """Decide about a job whose `suspend` is true and that has not ended.
 
-    Pods and Service are deleted; only when the last pod is gone is the job Suspended, so that active 0 can be relied on.
+    Pods and Service are deleted; the job is Suspended only when the last pod is gone, so that active 0 is reliable.
     """
     pods = tuple(key for key, pod in observed.pods.items() if not pod.deleting)
     service = observed.service is not None and not observed.service.deleting
