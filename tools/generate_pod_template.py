@@ -4,9 +4,9 @@
     tools/generate_pod_template.py            write constructs/msjob/data/pod-template.schema.json
     tools/generate_pod_template.py --check    write nothing; exit 1 if the committed file differs
 
-The description comes from the Go module k8s.io/kubernetes, whose checksums are pinned here beside the version, so that no
-other source is trusted; a `go` command is needed for it, or `--openapi FILE` for a copy at hand. To move to a newer
-Kubernetes, change `VERSION` and `SUMS`, run the tool and commit what it wrote.
+The description comes from the Go module k8s.io/kubernetes, whose checksums are pinned here beside the version, so
+that no other source is trusted; a `go` command is needed for it, or `--openapi FILE` for a copy at hand. To move to a
+newer Kubernetes, change `VERSION` and `SUMS`, run the tool and commit what it wrote.
 
 What a CRD schema may not hold is resolved on the way: references are inlined, descriptions and foreign extensions are
 left out (with them the CRD would outgrow the annotation that a plain `kubectl apply` writes).
@@ -135,7 +135,7 @@ def _keep_key_defaults(schemas: Mapping[str, Any], source: Mapping[str, Any], pr
 
 
 def render(document: Mapping[str, Any], version: str) -> str:
-    """The file to commit, from an OpenAPI v3 document of the core API: compact JSON with sorted keys and a last newline."""
+    """The file to commit, from an OpenAPI v3 document of the core API: compact JSON, keys sorted, a newline at the end."""
     schema = structural(document["components"]["schemas"], ROOT)
     return json.dumps({"kubernetes": version, "schema": schema}, sort_keys=True, separators=(",", ":")) + "\n"
 

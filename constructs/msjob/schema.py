@@ -1,9 +1,9 @@
 """The MSJob CRD as plain data: its schema and the whole manifest. Needs no Node.js.
 
-The schema is made of the pydantic models of `msjob.api`, of the rules of `msjob.api.rules` and of the pod template schema of
-one Kubernetes version (`data/pod-template.schema.json`, written by `tools/generate_pod_template.py`). All roles share one
-template schema and only own fields carry descriptions: so the whole stays small enough for the annotation that a plain
-`kubectl apply` writes (262,144 bytes).
+The schema is made of the pydantic models of `msjob.api`, of the rules of `msjob.api.rules` and of the pod template
+schema of one Kubernetes version (`data/pod-template.schema.json`, written by `tools/generate_pod_template.py`). All
+roles share one template schema and only own fields carry descriptions: so the whole stays small enough for the
+annotation that a plain `kubectl apply` writes (262,144 bytes).
 """
 
 import json
@@ -67,7 +67,7 @@ def pod_template() -> tuple[str, dict[str, Any]]:
     """The committed schema of a pod template.
 
     Returns:
-        The Kubernetes version it was made from, such as `v1.36.3`, and the structural schema. Shared: do not change it.
+        The Kubernetes version it was made from, such as `v1.36.3`, and the structural schema, to be left unchanged.
     """
     data = json.loads(files("msjob").joinpath("data/pod-template.schema.json").read_text(encoding="utf-8"))
     return data["kubernetes"], data["schema"]
@@ -94,8 +94,8 @@ def _schema() -> dict[str, Any]:
 def openapi_schema() -> dict[str, Any]:
     """The structural schema of an MSJob: `spec.versions[0].schema.openAPIV3Schema` of the CRD.
 
-    Nothing is required at the root: an object that was stored without a spec must keep its status writable. Rules, which let
-    an update of such an object pass, ask for it instead.
+    Nothing is required at the root: an object that was stored without a spec must keep its status writable. Rules,
+    which let an update of such an object pass, ask for it instead.
 
     Returns:
         A copy that the caller may change.
@@ -107,7 +107,7 @@ def crd_manifest() -> dict[str, Any]:
     """The CustomResourceDefinition of MSJob.
 
     Returns:
-        The manifest as `dist/` holds it: about 70 KB as compact JSON, `apiVersion`, `kind`, `metadata` and `spec` only.
+        The manifest as `dist/` holds it, about 77 KB as compact JSON.
     """
     metadata = installed.metadata(meta.CRD_NAME, component="crd", wave=installed.WAVE_CRD)
     metadata["annotations"] |= _SYNC_OPTIONS

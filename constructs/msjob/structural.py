@@ -1,8 +1,8 @@
 """From pydantic models to the structural schemas that a CRD may hold.
 
-The API server accepts a narrow dialect of JSON Schema: no references, no null types, a type at every field, and keywords it
-does not know are dropped or refused. pydantic emits the wide one. What has no counterpart here raises an error, so that a
-constraint is never lost without a word.
+The API server accepts a narrow dialect of JSON Schema: no references, no null types, a type at every field, and
+keywords it does not know are dropped or refused. pydantic emits the wide one. What has no counterpart here raises an
+error, so that a constraint is never lost without a word.
 """
 
 import re
@@ -37,8 +37,8 @@ def structural(model: type[BaseModel], replace: Mapping[Path, JsonSchema] | None
             description of the field is kept.
 
     Returns:
-        The schema. Integers carry `format`: int32 if their bounds say so, else int64; bounds that the format implies are left
-        out. An integer or a string is `x-kubernetes-int-or-string`. Lists are atomic.
+        The schema. Integers carry `format`: int32 if their bounds say so, else int64; bounds that the format implies
+        are left out. An integer or a string is `x-kubernetes-int-or-string`. Lists are atomic.
 
     Raises:
         ValueError: the model uses what no structural schema can say, a field without a description included.

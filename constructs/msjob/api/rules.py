@@ -84,13 +84,20 @@ def _has(obj: Json, role: Role) -> bool:
     return any(Role.parse(key) is role for key in _roles(obj))
 
 
+def _job_name(obj: Json) -> str:
+    """The name, or one such as the API server makes of `generateName`: cut to leave room for five random characters."""
+    metadata = obj.get("metadata") or {}
+    generate = metadata.get("generateName")
+    return metadata.get("name") or (f"{generate[: meta.MAX_NAME - 5]}00000" if generate else "")
+
+
 def _name(obj: Json) -> Iterator[tuple[str | int, ...]]:
-    if not _NAME.fullmatch((obj.get("metadata") or {}).get("name") or ""):
+    if not _NAME.fullmatch(_job_name(obj)):
         yield ("metadata", "name")
 
 
 def _name_length(obj: Json) -> Iterator[tuple[str | int, ...]]:
-    name = (obj.get("metadata") or {}).get("name") or ""
+    name = _job_name(obj)
     for key, spec in _roles(obj).items():
         if len(name) + len(key) + 2 + len(str(max(_replicas(spec) - 1, 0))) > meta.MAX_NAME:
             yield ("metadata", "name")
