@@ -135,7 +135,7 @@ def _keep_key_defaults(schemas: Mapping[str, Any], source: Mapping[str, Any], pr
 
 
 def render(document: Mapping[str, Any], version: str) -> str:
-    """The file to commit, from an OpenAPI v3 document of the core API: compact JSON, keys sorted, a newline at the end."""
+    """The file to commit, from an OpenAPI v3 document of the core API: compact JSON, sorted, a newline at the end."""
     schema = structural(document["components"]["schemas"], ROOT)
     return json.dumps({"kubernetes": version, "schema": schema}, sort_keys=True, separators=(",", ":")) + "\n"
 

@@ -20,8 +20,8 @@ MAX_PROBLEMS: Final = 100
 """How many problems of one object are told."""
 
 _TOO_LARGE: Final = (
-    f"the job has more than {meta.MAX_JOB_BYTES} bytes as JSON, too many to store: keep scripts and data in a ConfigMap "
-    "or a volume"
+    f"the job has more than {meta.MAX_JOB_BYTES} bytes as JSON, too many to store: keep scripts and data in a ConfigMap"
+    " or a volume"
 )
 
 
