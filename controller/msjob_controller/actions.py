@@ -23,7 +23,15 @@ FIRST_BATCH: Final = 16
 
 
 class NameTakenError(Exception):
-    """A child's name belongs to an object that the job does not own."""
+    """A child's name belongs to an object that the job does not own.
+
+    Attributes:
+        leaving: that object is being deleted; most often it is the child of a deleted job of the same name.
+    """
+
+    def __init__(self, path: str, *, leaving: bool) -> None:
+        super().__init__(f"{path} exists and does not belong to this job")
+        self.leaving = leaving
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +147,8 @@ class Actions:
             return Failure(name, error)
         owners = found["metadata"].get("ownerReferences") or []
         if not any(owner.get("uid") == self._uid for owner in owners):
-            return Failure(name, NameTakenError(f"{path}/{name} exists and does not belong to this job"))
+            leaving = found["metadata"].get("deletionTimestamp") is not None
+            return Failure(name, NameTakenError(f"{path}/{name}", leaving=leaving))
         cache.apply_local(found)
         return None
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import structlog
 from msjob.validation import validate
 
-from msjob.api import ConditionType, EventReason, InvalidJobError, Job, Problem, Reason
+from msjob.api import ConditionType, EventReason, InvalidJobError, Job, Problem, Reason, managed
 from msjob.workload.tokens import Facts
 from msjob_controller.actions import Actions, Failure, NameTakenError
 from msjob_controller.cluster import Cluster
@@ -100,10 +100,10 @@ class Reconciler:
         return 0.0
 
     async def _pass(self, job: Json) -> tuple[bool, float | None]:
+        if not managed(job):
+            return False, None
         uid = job["metadata"]["uid"]
         reading = self._reading(job)
-        if isinstance(reading, Job) and not reading.managed:
-            return False, None
         status = job.get("status") or {}
         observed = observe(self._cluster.pods_of(uid), self._cluster.services_of(uid))
         now = self._clock()
@@ -227,8 +227,9 @@ class Reconciler:
     def _report_created(
         self, job: Json, good: EventReason, bad: EventReason, made: int, failures: list[Failure]
     ) -> None:
-        if failures:
-            first = failures[0]
+        telling = [failure for failure in failures if not getattr(failure.error, "leaving", False)]
+        if telling:
+            first = telling[0]
             message = f"Error creating {first.name}: {getattr(first.error, 'message', first.error)}"
             self._tell(job, Event(EventType.WARNING, bad, message))
         elif made:

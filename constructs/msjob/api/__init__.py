@@ -1,6 +1,6 @@
 """The MSJob v1 API: types, defaults, rules, conditions, reasons. Plain Python, no Kubernetes client, no constructs."""
 
-from msjob.api.job import InvalidJobError, Job, RoleSpec
+from msjob.api.job import InvalidJobError, Job, RoleSpec, managed
 from msjob.api.problem import Problem, summarise
 from msjob.api.reasons import FINISHED, ConditionType, EventReason, Reason
 from msjob.api.roles import Role
@@ -22,5 +22,6 @@ __all__ = [
     "RoleSpec",
     "RunPolicy",
     "SuccessPolicy",
+    "managed",
     "summarise",
 ]

@@ -34,6 +34,19 @@ class InvalidJobError(ValueError):
         self.problems = problems
 
 
+def managed(obj: Mapping[str, Any]) -> bool:
+    """Whether this operator runs a job, or another controller does.
+
+    Args:
+        obj: JSON of an MSJob, which may be broken in any way: another controller's job is not judged here.
+    """
+    spec = obj.get("spec")
+    spec = spec if isinstance(spec, Mapping) else {}
+    policy = spec.get("runPolicy")
+    inner = policy.get("managedBy") if isinstance(policy, Mapping) else None
+    return (inner or spec.get("managedBy") or meta.MANAGED_BY_SELF) == meta.MANAGED_BY_SELF
+
+
 @dataclass(frozen=True, slots=True)
 class RoleSpec:
     """One role with its defaults applied.
@@ -124,12 +137,6 @@ class Job:
     def suspended(self) -> bool:
         """Whether the user wants the job to have no pods."""
         return bool(self.run_policy.suspend)
-
-    @property
-    def managed(self) -> bool:
-        """Whether this operator runs the job, or another controller does."""
-        manager = self.run_policy.managed_by or self.spec.managed_by
-        return manager in (None, meta.MANAGED_BY_SELF)
 
     @property
     def clean_pod_policy(self) -> CleanPodPolicy:
