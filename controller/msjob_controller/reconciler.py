@@ -8,9 +8,9 @@ from http import HTTPStatus
 from typing import Any, Final
 
 import structlog
-from msjob.validation import validate
 
 from msjob.api import ConditionType, EventReason, InvalidJobError, Job, Problem, Reason, managed
+from msjob.validation import validate
 from msjob.workload.tokens import Facts
 from msjob_controller.actions import Actions, Failure, NameTakenError
 from msjob_controller.cluster import Cluster
