@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from msjob.cdk import ApiObject, App, Chart
+from msjob.cdk import App, Chart
 from msjob.crd import MSJobCRD
-from msjob.installed import WAVE_CRD, common_labels, sync_wave
 from msjob.monitoring import MetricsService
 from msjob.namespace import OperatorNamespace
 from msjob.operator import Operator
@@ -15,12 +14,6 @@ from msjob.settings import InstallSettings
 
 def _crd(chart: Chart, settings: InstallSettings) -> None:  # noqa: ARG001 - every part is given the settings
     MSJobCRD(chart, "msjobs")
-    for child in chart.node.find_all():
-        if isinstance(child, ApiObject):
-            for key, value in common_labels("crd").items():
-                child.metadata.add_label(key, value)
-            for key, value in sync_wave(WAVE_CRD).items():
-                child.metadata.add_annotation(key, value)
 
 
 def _namespace(chart: Chart, settings: InstallSettings) -> None:

@@ -17,6 +17,7 @@ WAVE_FOUNDATION: Final = -1
 WAVE_OPERATOR: Final = 0
 
 _SYNC_WAVE = "argocd.argoproj.io/sync-wave"
+"""Argo CD applies lower waves first."""
 
 
 def selector(component: str) -> dict[str, str]:
@@ -52,18 +53,6 @@ def common_labels(component: str) -> dict[str, str]:
     }
 
 
-def sync_wave(wave: int) -> dict[str, str]:
-    """The annotation that orders objects in an Argo CD sync, lower waves first.
-
-    Args:
-        wave: one of the `WAVE_` constants.
-
-    Returns:
-        Annotations.
-    """
-    return {_SYNC_WAVE: str(wave)}
-
-
 def metadata(
     name: str,
     *,
@@ -87,4 +76,4 @@ def metadata(
     fields: dict[str, Any] = {"name": name}
     if namespace is not None:
         fields["namespace"] = namespace
-    return fields | {"labels": {**common_labels(component), **(labels or {})}, "annotations": sync_wave(wave)}
+    return fields | {"labels": {**common_labels(component), **(labels or {})}, "annotations": {_SYNC_WAVE: str(wave)}}

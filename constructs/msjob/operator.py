@@ -19,8 +19,8 @@ GRACE_PERIOD: Final = 10
 """Seconds from SIGTERM to SIGKILL. The controller ends within 5."""
 
 SCRATCH_SIZE: Final = "64Mi"
-"""Bound of /tmp. The construct library unpacks 3 to 5 MB there, and a worker that is killed leaves them behind, as the
-volume outlives restarts of the container: room for about 20 kills, after which the pod is evicted and replaced."""
+"""Bound of /tmp. The construct library unpacks 3 to 5 MB there, and a container that is killed leaves them behind, as
+the volume outlives its restarts: room for more than 10 kills, after which the pod is evicted and replaced."""
 
 
 def _flags(settings: InstallSettings) -> list[str]:

@@ -36,7 +36,7 @@ def manager_rules() -> list[dict[str, Any]]:
         Rules of a ClusterRole, one resource each.
     """
     return [
-        _rule(GROUP, PLURAL, _READ),
+        _rule(GROUP, PLURAL, ["list", "watch"]),
         # Conditions, counts and times go out as merge patches.
         _rule(GROUP, f"{PLURAL}/status", ["patch"]),
         # A pod whose owner reference blocks the owner's deletion: clusters with the admission plugin

@@ -14,7 +14,7 @@ DEFAULT_NAMESPACE: Final = "ms-operator-system"
 
 PullPolicy = Literal["Always", "IfNotPresent", "Never"]
 
-OWN_FLAGS: Final = ("--leader-elect", "--metrics-bind-address", "--health-probe-bind-address")
+OWN_FLAGS: Final = ("--leader-elect", "--no-leader-elect", "--metrics-bind-address", "--health-probe-bind-address")
 """Flags that the Deployment sets itself, because its ports, probes and roles follow from them."""
 
 _CLUSTER_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")

@@ -11,10 +11,11 @@ from typing import Any, Final
 
 import yaml
 
-from msjob.api import InvalidJobError, meta
+from msjob.api import InvalidJobError
 from msjob.checks import installation_faults, object_faults
 from msjob.folder import replacing
 from msjob.install import installation
+from msjob.loading import LoadError, jobs, read, read_bytes
 from msjob.printer import to_yaml
 from msjob.render import RenderError, render
 from msjob.settings import InstallSettings
@@ -94,27 +95,14 @@ def _examples(samples: Path) -> Iterator[tuple[str, Objects]]:
     if not samples.is_dir():
         raise SynthError(f"{samples}: no such folder of samples")
     for path in sorted(samples.glob("*.yaml")):
-        objects: Objects = []
-        for document in _documents(path):
-            try:
-                objects += render(document).objects()
-            except (InvalidJobError, RenderError) as error:
-                raise SynthError(f"{path}: {error}") from error
+        try:
+            found = [job.object for document in read(read_bytes(str(path)), str(path)) for job in jobs(document)]
+            objects = [item for job in found for item in render(job).objects()]
+        except LoadError as error:
+            raise SynthError(str(error)) from error
+        except (InvalidJobError, RenderError) as error:
+            raise SynthError(f"{path}: {error}") from error
         yield f"{EXAMPLES}/{path.stem}/rendered.yaml", objects
-
-
-def _documents(path: Path) -> Iterator[dict[str, Any]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-        documents = [item for item in yaml.load_all(text, Loader=_LOADER) if item is not None]
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise SynthError(f"{path}: {error}") from error
-    if not documents:
-        raise SynthError(f"{path}: holds no MSJob")
-    for item in documents:
-        if not isinstance(item, dict) or (item.get("apiVersion"), item.get("kind")) != (meta.API_VERSION, meta.KIND):
-            raise SynthError(f"{path}: holds something other than {meta.API_VERSION} {meta.KIND}")
-        yield item
 
 
 def _example_header(name: str) -> str:

@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
-import kubernetes_validate
 import pytest
+from kubernetes_validate.utils import ValidationError, validate
 
 from msjob.checks import KINDS_OF_EVERY_CLUSTER
-from msjob.crd import crd_manifest
 from msjob.install import installation
+from msjob.schema import crd_manifest
 from msjob.settings import InstallSettings, project_version
 
 WAVES = {"0000-crd.yaml": "-2", "0001-namespace.yaml": "-1", "0002-rbac.yaml": "-1", "0003-operator.yaml": "0"}
@@ -62,7 +62,7 @@ def test_sync_waves(files: dict[str, list[dict[str, Any]]], file: str, wave: str
 def test_published_schemas(objects: list[dict[str, Any]], version: str) -> None:
     """Every object is valid by the published schemas of Kubernetes, in which an unknown field is an error."""
     for item in objects:
-        kubernetes_validate.validate(item, version, strict=True)
+        validate(item, version, strict=True)
 
 
 def test_unknown_fields_would_be_found(objects: list[dict[str, Any]]) -> None:
@@ -70,8 +70,8 @@ def test_unknown_fields_would_be_found(objects: list[dict[str, Any]]) -> None:
     deployment = json.loads(json.dumps(objects[-2]))
     deployment["spec"]["template"]["spec"]["containers"][0]["imagePolicy"] = "Always"
 
-    with pytest.raises(kubernetes_validate.ValidationError):
-        kubernetes_validate.validate(deployment, "1.36", strict=True)
+    with pytest.raises(ValidationError):
+        validate(deployment, "1.36", strict=True)
 
 
 def test_kinds(objects: list[dict[str, Any]]) -> None:

@@ -32,7 +32,7 @@ def _granted(role: dict[str, Any]) -> dict[str, list[str]]:
 def test_operator_in_all_namespaces(objects: dict[str, dict[str, Any]]) -> None:
     """This is all the operator may do in the cluster: its jobs, their pods, Services and events."""
     assert _granted(objects["ClusterRole/ms-operator-manager-role"]) == {
-        "mindspore.gitee.com/msjobs": ["get", "list", "watch"],
+        "mindspore.gitee.com/msjobs": ["list", "watch"],
         "mindspore.gitee.com/msjobs/status": ["patch"],
         "mindspore.gitee.com/msjobs/finalizers": ["update"],
         "core/pods": ["create", "delete", "get", "list", "watch"],

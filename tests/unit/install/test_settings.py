@@ -79,7 +79,7 @@ def test_malformed_namespaces(namespace: str) -> None:
 @pytest.mark.parametrize("namespace", ["default", "kube-system", "kube-public", "kube-node-lease"])
 def test_namespaces_of_the_cluster(namespace: str) -> None:
     """The namespaces of the cluster are refused: the Restricted profile would keep other pods out of them."""
-    with pytest.raises(InvalidSettingsError, match="belongs to the cluster.*use a namespace of its own"):
+    with pytest.raises(InvalidSettingsError, match=r"belongs to the cluster.*use a namespace of its own"):
         InstallSettings(namespace=namespace)
 
 
@@ -112,6 +112,7 @@ def test_pull_policy() -> None:
         (("",), "is empty and is not a flag"),
         (("--workers=8\n--x",), "is not a flag"),
         (("--leader-elect",), "'--leader-elect' is set by the Deployment itself: leave it out"),
+        (("--no-leader-elect",), "is set by the Deployment itself"),
         (("--metrics-bind-address=:9090",), "is set by the Deployment itself"),
         (("--health-probe-bind-address=:9091",), "is set by the Deployment itself"),
         (("--workers=8", "--workers=9"), "'--workers=9' sets --workers a second time: keep one of them"),
