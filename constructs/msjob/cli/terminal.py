@@ -1,0 +1,46 @@
+"""Writing: results to standard output, messages to standard error."""
+
+import click
+
+from msjob.cli.exits import Failure, OutputClosed
+
+_LONGEST = 2000
+"""Characters of a message. Names and values of the user's stand in messages, and some input is all name."""
+
+
+def result(text: str) -> None:
+    """Write a result, always in UTF-8, whatever the locale.
+
+    Args:
+        text: with its line ends.
+
+    Raises:
+        OutputClosed: nobody reads it.
+        Failure: it cannot be written.
+    """
+    try:
+        click.echo(text.encode(), nl=False)
+    except BrokenPipeError:
+        raise OutputClosed from None
+    except OSError as error:
+        raise Failure(f"cannot write the output: {error.strerror or error}") from None
+
+
+def note(text: str) -> None:
+    """Write a message of one line."""
+    click.echo(printable(text), err=True)
+
+
+def error(text: str) -> None:
+    """Write what ends the program."""
+    lines = "\n".join(map(printable, text.splitlines()))
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {lines}", err=True)
+
+
+def printable(text: str) -> str:
+    """Make text from elsewhere fit for one line of a terminal: control characters escaped, not too long."""
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]}…"
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
