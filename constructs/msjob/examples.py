@@ -1,0 +1,67 @@
+"""The samples as rendered: what the operator creates of each, for people to read beside it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from msjob.loading import Document, jobs, read, read_bytes
+from msjob.render import RenderError, render
+from msjob.validation import admit
+from msjob.workload.tokens import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One sample.
+
+    Attributes:
+        sample: the file it comes from.
+        objects: what the operator creates for the jobs in it, with placeholders for what only a cluster knows.
+    """
+
+    sample: Path
+    objects: list[dict[str, Any]]
+
+    @property
+    def file(self) -> str:
+        """Path below the folder of examples."""
+        return f"{self.sample.stem}/rendered.yaml"
+
+    @property
+    def note(self) -> str:
+        """What a reader of the file has to know, in lines."""
+        facts = Facts()
+        return (
+            "To read, not to apply: the operator creates these objects when the sample is applied.\n"
+            f"{facts.scheduler_ip} and {facts.owner_uid} stand for what only a cluster knows."
+        )
+
+
+def examples(samples: Path) -> Iterator[Example]:
+    """Render all samples.
+
+    Args:
+        samples: folder with MSJobs as `*.yaml`.
+
+    Yields:
+        One example a file, sorted by name.
+
+    Raises:
+        LoadError: a file cannot be read, or holds something other than good MSJobs.
+        RenderError: a job could not be rendered.
+    """
+    for path in sorted(samples.glob("*.yaml")):
+        documents = read(read_bytes(str(path)), str(path))
+        found = [job for document in documents for job in jobs(document)]
+        yield Example(path, [item for job in found for item in _objects(path, job)])
+
+
+def _objects(path: Path, document: Document) -> list[dict[str, Any]]:
+    job, problems = admit(document.object)
+    if problems:
+        raise document.error(problems[0].path, str(problems[0]))
+    try:
+        return render(job).objects()
+    except RenderError as error:
+        raise RenderError(f"{path}: {error}") from error
