@@ -4,9 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from msjob.api import Job, Role
+from msjob.api import InvalidJobError, Job, Role
 from msjob.cdk import ApiObject, Construct, JsonPatch
 from msjob.placing import place
+from msjob.validation import admit
 from msjob.workload import environment, labels, pods, service
 from msjob.workload.tokens import Facts, Template, Tokens
 
@@ -29,7 +30,7 @@ class MSJobWorkload(Construct):
     Args:
         scope: parent construct.
         id: construct id, unique in its scope.
-        job: the job, parsed or as the JSON of an MSJob.
+        job: the job as the JSON of an MSJob, which is judged first, or a parsed one that has been.
         facts: values of the running cluster; placeholders by default.
         packed: internal to `msjob.render`: one object per role, its manifest packed as a string.
 
@@ -38,7 +39,7 @@ class MSJobWorkload(Construct):
         tokens: stand-ins for the facts and the index of a pod.
 
     Raises:
-        InvalidJobError: the job cannot be read.
+        InvalidJobError: the API server would refuse the job, or no pod could be made of it.
         ValueError: an overridden method took something from an object that the operator needs.
     """
 
@@ -52,7 +53,7 @@ class MSJobWorkload(Construct):
         packed: bool = False,
     ) -> None:
         super().__init__(scope, id)
-        self.job = job if isinstance(job, Job) else Job.parse(job)
+        self.job = job if isinstance(job, Job) else _read(job)
         self.tokens = Tokens.absent_from(f"{self.job.namespace} {self.job.name} {self.job.spec.model_dump_json()}")
         self._facts = facts or Facts()
         self._packed = packed
@@ -113,6 +114,13 @@ class MSJobWorkload(Construct):
                 place(scope, f"{name}-{index}", json.loads(template.fill(self._facts, index)))
         else:
             place(scope, name, json.loads(template.fill(self._facts)))
+
+
+def _read(job: Mapping[str, Any]) -> Job:
+    stored, problems = admit(job)
+    if problems:
+        raise InvalidJobError(problems)
+    return Job.parse(stored)
 
 
 class RolePods(Construct):
