@@ -48,7 +48,8 @@ def render(job: Job | Mapping[str, Any], construct: type[MSJobWorkload] = MSJobW
     except InvalidJobError:
         raise
     except Exception as error:
-        raise RenderError(f"{construct.__name__} failed on {parsed.namespace}/{parsed.name}: {error}") from error
+        told = f"{type(error).__name__}: {error}"
+        raise RenderError(f"{construct.__name__} failed on {parsed.namespace}/{parsed.name}: {told}") from error
 
 
 def _collect(workload: MSJobWorkload, manifests: Iterable[dict[str, Any]]) -> Rendered:

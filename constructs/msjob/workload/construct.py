@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from msjob.api import InvalidJobError, Job, Role
-from msjob.cdk import ApiObject, Construct, JsonPatch
+from msjob.cdk import ApiObject, Chart, Construct, JsonPatch
 from msjob.placing import place
 from msjob.validation import admit
 from msjob.workload import environment, labels, pods, service
@@ -53,7 +54,7 @@ class MSJobWorkload(Construct):
         packed: bool = False,
     ) -> None:
         super().__init__(scope, id)
-        self.job = job if isinstance(job, Job) else _read(job)
+        self.job = job if isinstance(job, Job) else _read(job, scope)
         self.tokens = Tokens.absent_from(f"{self.job.namespace} {self.job.name} {self.job.spec.model_dump_json()}")
         self._facts = facts or Facts()
         self._packed = packed
@@ -116,11 +117,14 @@ class MSJobWorkload(Construct):
             place(scope, name, json.loads(template.fill(self._facts)))
 
 
-def _read(job: Mapping[str, Any]) -> Job:
+def _read(job: Mapping[str, Any], scope: Construct) -> Job:
+    """Judge a job and parse it; one that names no namespace is in that of its chart."""
     stored, problems = admit(job)
     if problems:
         raise InvalidJobError(problems)
-    return Job.parse(stored)
+    parsed = Job.parse(stored)
+    given = stored["metadata"].get("namespace") or Chart.of(scope).namespace
+    return replace(parsed, namespace=given) if given else parsed
 
 
 class RolePods(Construct):
