@@ -34,8 +34,7 @@ setup: ## Make .venv from the lock files (needs Python 3.11 or newer; instant wh
 	@sh tools/setup.sh
 
 .PHONY: testbed
-testbed: ## Build the control plane that the tests run on, once, outside the checkout (minutes)
-	@sh tools/setup.sh --with-go
+testbed: setup ## Build the control plane that the tests run on, once, outside the checkout (minutes)
 	@PYTHONPATH=tests $(BIN)/python -m support.testbed build
 
 .PHONY: lock

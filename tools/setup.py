@@ -5,17 +5,15 @@ Run it as ``make setup``. It uses the standard library alone; ``tools/setup.sh``
 
 A stamp inside ``.venv`` records what the environment was made from, so a second run ends at once.
 
-Node.js comes with it as a wheel where none that is new enough is on ``PATH``, and Go with ``--with-go`` where none is
-on ``PATH``. A wheel that was needed once stays, so that a ``PATH`` that changes back and forth costs nothing.
+Node.js comes with it as a wheel where none that is new enough is on ``PATH``. Once it was needed it stays, so that a
+``PATH`` that changes back and forth costs nothing.
 """
 
-import argparse
 import hashlib
 import importlib.util
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -32,12 +30,8 @@ REQUIREMENTS = ROOT / "requirements"
 
 def main() -> None:
     """Bring ``.venv`` up to date; exits with one line on standard error when that fails."""
-    parser = argparse.ArgumentParser(description="Make .venv from the lock files.")
-    parser.add_argument("--with-go", action="store_true", help="add a Go toolchain where none is on PATH")
-    with_go = parser.parse_args().with_go
-
     stamp = _read_stamp()
-    locks = _wanted_locks(stamp, with_go=with_go)
+    locks = _wanted_locks(stamp)
     wanted = {"key": _key(locks), "locks": locks}
     if stamp == wanted and (VENV / "bin" / "python").exists():
         return
@@ -87,15 +81,13 @@ def _install(locks: list[str]) -> None:
     _run(uv, "pip", "install", "--quiet", "--python", python, "--no-deps", "--no-build-isolation", "--editable", ROOT)
 
 
-def _wanted_locks(stamp: dict[str, object], *, with_go: bool) -> list[str]:
-    """Name the lock files to install: those every environment has, and those this machine needs or has had before."""
+def _wanted_locks(stamp: dict[str, object]) -> list[str]:
+    """Name the lock files to install: those every environment has, and the one this machine needs or has had before."""
     before = stamp.get("locks")
     had = before if isinstance(before, list) else []
     locks = ["bootstrap.txt", "dev.txt"]
     if "node.txt" in had or not _has_node():
         locks.append("node.txt")
-    if "go.txt" in had or (with_go and shutil.which("go") is None):
-        locks.append("go.txt")
     return locks
 
 

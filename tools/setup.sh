@@ -1,6 +1,6 @@
 #!/bin/sh
 # Finds a Python 3.11 or newer and lets it run tools/setup.py, which makes .venv.
-# PYTHON=<program> decides alone when it is set. Arguments are handed on.
+# A .venv that works is kept; where one has to be made, PYTHON=<program> decides alone when it is set.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -8,7 +8,7 @@ usable='import sys; sys.exit(0 if sys.version_info >= (3, 11) else 3)'
 complete='import ensurepip, venv'
 
 if "$root/.venv/bin/python" -c "$usable" 2>/dev/null; then
-    exec "$root/.venv/bin/python" "$root/tools/setup.py" "$@"
+    exec "$root/.venv/bin/python" "$root/tools/setup.py"
 fi
 
 lacking=
@@ -16,7 +16,7 @@ for name in ${PYTHON:-python3 python3.13 python3.12 python3.11 python3.14 python
     program=$(command -v -- "$name") || continue
     "$program" -c "$usable" 2>/dev/null || continue
     if "$program" -c "$complete" 2>/dev/null; then
-        exec "$program" "$root/tools/setup.py" "$@"
+        exec "$program" "$root/tools/setup.py"
     fi
     lacking=${lacking:-$program}
 done

@@ -50,6 +50,18 @@ def test_no_usable_node_ends_in_one_clear_line(tmp_path: Path) -> None:
     assert last_line.startswith(f"msjob.node.NodeNotFoundError: No usable Node.js: version {MINIMUM_MAJOR} or newer")
 
 
+def test_command_line_says_it_in_one_line(tmp_path: Path) -> None:
+    """A user of `msjob` without a usable Node.js sees what is wrong and what to do, and no traceback."""
+    msjob = Path(sys.executable).with_name("msjob")
+
+    done = run_program(msjob, "synth", "--output", tmp_path / "out", env={"JSII_NODE": "/nonexistent/node"})
+
+    assert done.returncode != 0
+    (line,) = done.stderr.splitlines()
+    assert "JSII_NODE=/nonexistent/node is not a usable Node.js" in line
+    assert not (tmp_path / "out").exists()
+
+
 def test_temporary_files_are_gone_after_a_normal_exit(tmp_path: Path) -> None:
     """What jsii unpacks is removed again, so that a machine that renders often does not fill up."""
     out, temporary = tmp_path / "out", tmp_path / "tmp"

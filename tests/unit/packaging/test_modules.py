@@ -19,7 +19,7 @@ def test_modules_are_small() -> None:
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("module", ["msjob.api", "msjob_controller.policy"])
+@pytest.mark.parametrize("module", ["msjob.api", "msjob.cli", "msjob_controller.policy", "msjob_controller.main"])
 def test_module_starts_no_node(module: str) -> None:
     """What builds no construct neither imports the construct library nor starts a Node.js."""
     check = f"import sys, {module}; print({{'cdk8s', 'constructs', 'jsii'}} & {{*sys.modules}})"
