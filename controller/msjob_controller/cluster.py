@@ -13,6 +13,14 @@ Json = dict[str, Any]
 
 BY_OWNER: Final = "owner"
 _SELECTOR: Final = {"labelSelector": f"{meta.LABEL_OPERATOR_NAME}={meta.CONTROLLER_NAME}"}
+_METADATA: Final = (
+    "name",
+    "namespace",
+    "uid",
+    "resourceVersion",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
 _LABELS: Final = (
     meta.LABEL_REPLICA_TYPE,
     meta.LABEL_REPLICA_INDEX,
@@ -123,11 +131,7 @@ def trim_service(service: Json) -> Json:
 
 def _trim_metadata(metadata: Json) -> Json:
     labels = metadata.get("labels") or {}
-    kept: Json = {
-        key: metadata[key]
-        for key in ("name", "namespace", "uid", "resourceVersion", "deletionTimestamp")
-        if key in metadata
-    }
+    kept: Json = {key: metadata[key] for key in _METADATA if key in metadata}
     kept["labels"] = {key: labels[key] for key in _LABELS if key in labels}
     kept["ownerReferences"] = [
         {"name": owner["name"], "uid": owner["uid"]}

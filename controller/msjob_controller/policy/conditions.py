@@ -7,12 +7,15 @@ status is unchanged keeps its lastTransitionTime; one that is unchanged in type,
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from msjob.api import FINISHED, ConditionType, Reason
 from msjob_controller.policy.observed import format_time
 
 Condition = dict[str, Any]
+
+MESSAGE_LIMIT: Final = 4096
+"""Characters kept of a message. What a construct or a container says has no bound; the schema has one (32768)."""
 
 
 def find(conditions: Sequence[Condition], kind: ConditionType) -> Condition | None:
@@ -45,7 +48,7 @@ def put(
         conditions: the list so far; it is not changed.
         kind: which condition.
         reason: one of the documented reasons.
-        message: what happened, for people.
+        message: what happened, for people; cut to `MESSAGE_LIMIT`.
         now: time of the change.
         status: True or False.
     """
@@ -59,7 +62,7 @@ def put(
         "type": kind.value,
         "status": text,
         "reason": reason.value,
-        "message": message,
+        "message": message if len(message) <= MESSAGE_LIMIT else f"{message[: MESSAGE_LIMIT - 1]}…",
         "lastUpdateTime": stamp,
         "lastTransitionTime": before.get("lastTransitionTime", stamp) if before is not None and same else stamp,
     }

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
-from msjob.api import ConditionType, Job, Problem, Reason, summarise
+from msjob.api import CleanPodPolicy, ConditionType, EventReason, Job, Problem, Reason, summarise
 from msjob.workload.notices import notices
 from msjob_controller.policy import cleanup, conditions, counts, failure, success, suspend
 from msjob_controller.policy.decision import Decision, Event, EventType
-from msjob_controller.policy.observed import Observed, PodKey, format_time
+from msjob_controller.policy.observed import Observed, Pod, PodKey, format_time
+
+_NOTHING: Final = Observed({})
 
 
 def decide(job: Job, status: Mapping[str, Any], observed: Observed, now: datetime) -> Decision:
@@ -28,7 +30,8 @@ def decide(job: Job, status: Mapping[str, Any], observed: Observed, now: datetim
         pods, service = cleanup.leftovers(job, observed)
         return Decision(dict(status), delete_pods=pods, delete_service=service)
     current, events = _begin(job, status, now)
-    if job.suspended:
+    # A job that has done its work before its pods were told to go need not do it again.
+    if job.suspended and success.succeeded(job, observed) is None:
         decision = suspend.suspend(job, current, observed, now)
         return _with_events(decision, events)
     current, resumed = suspend.resume(job, current, now)
@@ -43,7 +46,9 @@ def decide(job: Job, status: Mapping[str, Any], observed: Observed, now: datetim
     return _go_on(job, current, observed, now, events)
 
 
-def reject(status: Mapping[str, Any], problems: list[Problem], generation: int, now: datetime) -> Decision:
+def reject(
+    status: Mapping[str, Any], problems: list[Problem], generation: int, now: datetime, observed: Observed = _NOTHING
+) -> Decision:
     """Decide about a job that breaks a rule: it fails for good, its faults in condition and event, and gets no pods.
 
     Args:
@@ -51,16 +56,19 @@ def reject(status: Mapping[str, Any], problems: list[Problem], generation: int, 
         problems: at least one.
         generation: of the spec that was judged.
         now: current time.
+        observed: what it owns all the same: a job may be older than the rule it breaks.
     """
+    pods, service = cleanup.stray(observed)
     if conditions.finished(status.get("conditions") or []):
-        return Decision(dict(status))
-    return _finish(
+        return Decision(dict(status), delete_pods=pods, delete_service=service)
+    ended = _finish(
         dict(status) | {"observedGeneration": generation},
         ConditionType.FAILED,
         Reason.FAILED_VALIDATION,
         f"The job is invalid: {summarise(problems)}",
         now,
     )
+    return Decision(ended.status, delete_pods=pods, delete_service=service, events=ended.events)
 
 
 def stall(status: Mapping[str, Any], reason: Reason, message: str, now: datetime) -> Decision:
@@ -86,6 +94,7 @@ def _begin(job: Job, status: Mapping[str, Any], now: datetime) -> tuple[dict[str
 
 def _end(job: Job, status: dict[str, Any], observed: Observed, now: datetime) -> Decision | None:
     """The decision that ends the job, if it has come to an end. Success first: its policy says which pods matter."""
+    events: tuple[Event, ...] = ()
     why = success.succeeded(job, observed)
     culprit = None if why is not None else failure.culprit(job, observed)
     if why is not None:
@@ -95,17 +104,25 @@ def _end(job: Job, status: dict[str, Any], observed: Observed, now: datetime) ->
     elif culprit is not None:
         message = f"MSJob {job.namespace}/{job.name} has failed: {failure.describe(culprit)}."
         ended = _finish(status, ConditionType.FAILED, Reason.FAILED, message, now)
+        events = _exit_event(job, culprit)
     else:
         return None
     pods, service = cleanup.leftovers(job, observed)
-    if pods:
+    if job.clean_pod_policy is not CleanPodPolicy.NONE:
         ended.status["replicaStatuses"] = counts.inactive(ended.status["replicaStatuses"])
-    return Decision(ended.status, delete_pods=pods, delete_service=service, events=ended.events)
+    return Decision(ended.status, delete_pods=pods, delete_service=service, events=events + ended.events)
+
+
+def _exit_event(job: Job, pod: Pod) -> tuple[Event, ...]:
+    if pod.exit_code is None:
+        return ()
+    message = f"Pod {job.namespace}/{pod.name} exited with code {pod.exit_code}"
+    return (Event(EventType.WARNING, EventReason.EXITED_WITH_CODE, message),)
 
 
 def _finish(status: dict[str, Any], kind: ConditionType, reason: Reason, message: str, now: datetime) -> Decision:
     listed = status.get("conditions") or []
-    for other in (ConditionType.RUNNING, ConditionType.STALLED):
+    for other in (ConditionType.RUNNING, ConditionType.SUSPENDED, ConditionType.STALLED):
         if conditions.is_true(listed, other):
             listed = conditions.put(listed, other, reason, message, now, status=False)
     listed = conditions.put(listed, kind, reason, message, now)
@@ -117,19 +134,23 @@ def _go_on(job: Job, status: dict[str, Any], observed: Observed, now: datetime, 
     """The decision about a job that is to run: what is missing is made, Service first."""
     if counts.all_running(job, observed) and not conditions.is_true(status["conditions"], ConditionType.RUNNING):
         message = f"MSJob {job.namespace}/{job.name} is running."
-        listed = conditions.put(status["conditions"], ConditionType.RUNNING, Reason.RUNNING, message, now)
-        if conditions.is_true(listed, ConditionType.STALLED):
-            listed = conditions.put(listed, ConditionType.STALLED, Reason.RUNNING, message, now, status=False)
-        status["conditions"] = listed
+        status["conditions"] = conditions.put(status["conditions"], ConditionType.RUNNING, Reason.RUNNING, message, now)
         events += (Event(EventType.NORMAL, Reason.RUNNING, message),)
     surplus = tuple(
         key for key, pod in observed.pods.items() if pod.index >= job.replicas(pod.role) and not pod.deleting
     )
-    if job.host_role is not None and observed.service is None:
+    service = observed.service
+    if job.host_role is not None and service is None:
         return Decision(status, create_service=True, delete_pods=surplus, events=events)
-    if job.host_role is not None and (observed.service is None or not observed.service.cluster_ip):
+    if job.host_role is not None and service is not None and (service.deleting or not service.cluster_ip):
         return Decision(status, delete_pods=surplus, events=events)
-    return Decision(status, create_pods=_missing(job, observed), delete_pods=surplus, events=events)
+    missing = _missing(job, observed)
+    if not missing and conditions.is_true(status["conditions"], ConditionType.STALLED):
+        message = f"All that MSJob {job.namespace}/{job.name} needs has been created."
+        status["conditions"] = conditions.put(
+            status["conditions"], ConditionType.STALLED, Reason.CREATED, message, now, status=False
+        )
+    return Decision(status, create_pods=missing, delete_pods=surplus, events=events)
 
 
 def _missing(job: Job, observed: Observed) -> tuple[PodKey, ...]:

@@ -1,11 +1,12 @@
 """When a job has failed, and which pod is to blame."""
 
 from datetime import UTC, datetime
+from typing import Final
 
 from msjob.api import Job, Role
 from msjob_controller.policy.observed import Observed, Outcome, Pod
 
-_LATEST = datetime.max.replace(tzinfo=UTC)
+_EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 
 
 def culprit(job: Job, observed: Observed) -> Pod | None:
@@ -13,7 +14,8 @@ def culprit(job: Job, observed: Observed) -> Pod | None:
 
     It is the one that ended first, never inferred from the exit code: 1, 137 and 143 can all be codes of pods that only
     followed (measured). Times have whole seconds; a tie goes to a Worker before the Scheduler, which falls with its
-    Workers, then to the lowest index.
+    Workers, then to the lowest index. A pod without a time did not end through its container: it was evicted, lost its
+    node or could not start, which no follower does, so it comes before all others.
 
     With `enableDynamicWorker` a failed Worker is to blame only when every Worker has failed.
 
@@ -39,4 +41,4 @@ def describe(pod: Pod) -> str:
 
 
 def _blame(pod: Pod) -> tuple[datetime, bool, str, int]:
-    return (pod.finished_at or _LATEST, pod.role is Role.SCHEDULER, pod.role.value, pod.index)
+    return (pod.finished_at or _EARLIEST, pod.role is Role.SCHEDULER, pod.role.value, pod.index)

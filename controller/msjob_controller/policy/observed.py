@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -35,6 +35,7 @@ class Pod:
         index: replica index, likewise.
         outcome: what it has come to.
         deleting: it has a deletion timestamp.
+        lingering: its `mindspore` container has ended and another container still runs.
         exit_code: of the `mindspore` container, if it ended.
         finished_at: when that container ended, in whole seconds.
         cause: why it failed, for people: reason and message of container or pod.
@@ -45,6 +46,7 @@ class Pod:
     index: int
     outcome: Outcome = Outcome.PENDING
     deleting: bool = False
+    lingering: bool = False
     exit_code: int | None = None
     finished_at: datetime | None = None
     cause: str = ""
@@ -90,7 +92,11 @@ def observe(pods: Iterable[Mapping[str, Any]], services: Iterable[Mapping[str, A
 
 
 def read_pod(item: Mapping[str, Any]) -> Pod | None:
-    """Read one pod; None if its labels do not say which one it is."""
+    """Read one pod; None if its labels do not say which one it is.
+
+    What a pod does because it is being deleted is no outcome: a process that is told to stop may exit with anything,
+    0 too. Such a pod counts as Pending, and once it is gone it is missing.
+    """
     metadata = item["metadata"]
     labels = metadata.get("labels") or {}
     role = Role.parse(labels.get(meta.LABEL_REPLICA_TYPE) or labels.get(meta.LABEL_REPLICA_TYPE_OLD) or "")
@@ -100,14 +106,20 @@ def read_pod(item: Mapping[str, Any]) -> Pod | None:
     status = item.get("status") or {}
     ended = _terminated(status)
     keeps_trying = (item.get("spec") or {}).get("restartPolicy", "Never") != "Never"
+    outcome = _outcome(status.get("phase") or "Pending", ended, keeps_trying=keeps_trying)
+    finished_at = parse_time(ended.get("finishedAt"))
+    asked_to_go = _asked_to_go(metadata)
+    if outcome.ended and asked_to_go is not None and (finished_at is None or finished_at >= asked_to_go):
+        outcome = Outcome.PENDING
     return Pod(
         name=metadata["name"],
         role=role,
         index=int(index),
-        outcome=_outcome(status.get("phase") or "Pending", ended, keeps_trying=keeps_trying),
-        deleting=metadata.get("deletionTimestamp") is not None,
+        outcome=outcome,
+        deleting=asked_to_go is not None,
+        lingering=outcome.ended and _others_run(status),
         exit_code=ended.get("exitCode"),
-        finished_at=parse_time(ended.get("finishedAt")),
+        finished_at=finished_at,
         cause=": ".join(filter(None, _cause(status, ended))),
     )
 
@@ -133,6 +145,19 @@ def parse_time(text: str | None) -> datetime | None:
 def format_time(when: datetime) -> str:
     """Write a Kubernetes timestamp: UTC, whole seconds."""
     return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _asked_to_go(metadata: Mapping[str, Any]) -> datetime | None:
+    """When the deletion was asked for: the API server adds the grace period to that for the deletion timestamp."""
+    when = parse_time(metadata.get("deletionTimestamp"))
+    return None if when is None else when - timedelta(seconds=metadata.get("deletionGracePeriodSeconds") or 0)
+
+
+def _others_run(status: Mapping[str, Any]) -> bool:
+    return any(
+        container.get("name") != meta.CONTAINER and (container.get("state") or {}).get("running") is not None
+        for container in status.get("containerStatuses") or []
+    )
 
 
 def _terminated(status: Mapping[str, Any]) -> Mapping[str, Any]:

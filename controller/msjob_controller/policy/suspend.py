@@ -22,8 +22,9 @@ def suspend(job: Job, status: dict[str, Any], observed: Observed, now: datetime)
         return Decision(status, delete_pods=pods, delete_service=service)
     message = f"MSJob {job.namespace}/{job.name} is suspended."
     listed = status["conditions"]
-    if conditions.is_true(listed, ConditionType.RUNNING):
-        listed = conditions.put(listed, ConditionType.RUNNING, Reason.SUSPENDED, message, now, status=False)
+    for other in (ConditionType.RUNNING, ConditionType.STALLED):
+        if conditions.is_true(listed, other):
+            listed = conditions.put(listed, other, Reason.SUSPENDED, message, now, status=False)
     status["conditions"] = conditions.put(listed, ConditionType.SUSPENDED, Reason.SUSPENDED, message, now)
     status.pop("startTime", None)
     status.pop("workersReady", None)
