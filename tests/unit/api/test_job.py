@@ -4,7 +4,7 @@ from copy import deepcopy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from msjob.api import (
     CleanPodPolicy,
@@ -17,6 +17,7 @@ from msjob.api import (
     managed,
 )
 from support.jobs import UID, Json, jobs, msjob, role, template
+from support.properties import few
 
 
 def test_identity() -> None:
@@ -141,7 +142,7 @@ def test_port_is_the_hosts() -> None:
     assert Job.parse(msjob(scheduler=None, worker=role(1, template(ports=ports)), launch_mode="Msrun")).port == 8118
 
 
-@settings(max_examples=40)
+@few
 @given(job=jobs())
 def test_roles_are_normalised(job: Json) -> None:
     """Whatever the spelling and order of the keys, roles come in one order, with the key as it was written."""
@@ -156,7 +157,7 @@ def test_roles_are_normalised(job: Json) -> None:
         assert parsed.pod_name(spec.role, 7) == f"{parsed.name}-{spec.role.slug}-7"
 
 
-@settings(max_examples=40)
+@few
 @given(job=jobs())
 def test_parsing_changes_nothing(job: Json) -> None:
     """The object that is parsed stays as it was."""

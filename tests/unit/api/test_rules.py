@@ -1,11 +1,12 @@
 """The Python side of each rule, by a job that keeps it and a job that breaks it."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from msjob.api import Problem
 from msjob.api.rules import RULES, cel_for_root, cel_for_spec, check
 from support.jobs import Json, jobs, msjob, role, template
+from support.properties import few
 
 NO_MINDSPORE = {"spec": {"containers": [{"name": "main"}]}}
 
@@ -75,7 +76,7 @@ def test_every_rule_has_examples() -> None:
     assert {example[0] for example in EXAMPLES} == {rule.id for rule in RULES if rule.check is not None}
 
 
-@settings(max_examples=40)
+@few
 @given(job=jobs())
 def test_jobs_of_every_mode_are_good(job: Json) -> None:
     """Jobs as people write them, in any spelling and order of roles, keep every rule."""

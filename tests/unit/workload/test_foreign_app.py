@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from msjob.api import InvalidJobError, Job
 from msjob.cdk import App, Chart
@@ -12,6 +12,7 @@ from msjob.render import render
 from msjob.workload.construct import MSJobWorkload
 from msjob.workload.tokens import Facts
 from support.jobs import Json, jobs, msjob, role, template
+from support.properties import few
 from support.rendering import FACTS
 
 
@@ -34,16 +35,15 @@ def by_name(objects: Iterable[Json]) -> dict[tuple[str, str], Json]:
     return {(item["kind"], item["metadata"]["name"]): item for item in objects}
 
 
-@settings(deadline=None, max_examples=30)
+@few
 @given(job=jobs(max_workers=2))
 def test_gives_what_the_operator_creates(job: Json) -> None:
-    """The chart holds the objects of a render, for the same facts and for the placeholders."""
-    assert synthesized(job) == render(job).objects()
+    """The chart holds the objects of a render for the same facts."""
     assert synthesized(job, facts=FACTS) == render(job).objects(FACTS)
 
 
 def test_unusual_templates_come_through_alike() -> None:
-    """Null, empty and numeric values survive the way through jsii as they do packed in a string."""
+    """Null, empty and numeric values come through jsii as they do packed in a string, and so do placeholders."""
     pod = template(
         container={"env": None, "args": [], "resources": {"limits": {"cpu": 2, "memory": "1Gi"}}, "stdin": False},
         annotations={"empty": "", "number": "1.0", "yes": "yes", "quote": "\"'\\\n\t", "wide": "\U0001f600 ü"},

@@ -4,7 +4,7 @@ import json
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from msjob.api import Role
@@ -12,6 +12,7 @@ from msjob.render import render
 from msjob.rendered import Rendered
 from msjob.workload.tokens import Facts
 from support.jobs import Json, jobs, msjob, role, template, tricky_texts
+from support.properties import few
 from support.rendering import FACTS
 
 
@@ -30,7 +31,7 @@ def shuffled(value: Json, source: random.Random) -> Json:
     return result
 
 
-@settings(deadline=None, max_examples=40)
+@few
 @given(job=jobs(), source=st.randoms(use_true_random=False))
 def test_renders_are_equal_bytes(job: Json, source: random.Random) -> None:
     """Two renders of one job are the same bytes, in whatever order its fields were written."""
@@ -40,7 +41,7 @@ def test_renders_are_equal_bytes(job: Json, source: random.Random) -> None:
     assert first == second
 
 
-@settings(deadline=None, max_examples=30)
+@few
 @given(job=jobs())
 def test_wire_round_trip(job: Json) -> None:
     """A render survives its way through JSON, as between the construct worker and the controller."""
@@ -49,7 +50,7 @@ def test_wire_round_trip(job: Json) -> None:
     assert Rendered.from_wire(json.loads(json.dumps(rendered.to_wire()))) == rendered
 
 
-@settings(deadline=None, max_examples=30)
+@few
 @given(job=jobs(), text=tricky_texts)
 def test_text_of_the_user_survives(job: Json, text: str) -> None:
     """Any text in a template reaches the pod as it was written, although it resembles a token."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from msjob.workload.tokens import Facts, Template, Tokens
 from support.jobs import texts, tricky_texts
+from support.properties import few
 
 cluster_facts = st.builds(
     Facts, scheduler_ip=st.ip_addresses().map(str), owner_uid=st.uuids().map(str), attempt=st.integers(0, 10**6)
@@ -39,6 +40,7 @@ def replaced(value: Any, tokens: Tokens, facts: Facts, index: int) -> Any:
     return value
 
 
+@few
 @given(user=user_values, facts=cluster_facts, index=indices)
 def test_text_of_the_user_survives(user: Any, facts: Facts, index: int) -> None:
     """What the user wrote comes out as it went in, although it resembles tokens, whole or in parts."""
@@ -49,6 +51,7 @@ def test_text_of_the_user_survives(user: Any, facts: Facts, index: int) -> None:
     assert filled == {"user": user, "own": str(index)}
 
 
+@few
 @given(user=user_values, before=texts, after=texts, facts=cluster_facts, index=indices)
 def test_fill_is_replacement(user: Any, before: str, after: str, facts: Facts, index: int) -> None:
     """Filling in gives what replacing each token in each text gives, wherever in a text the tokens stand."""
@@ -65,6 +68,7 @@ def test_fill_is_replacement(user: Any, before: str, after: str, facts: Facts, i
     assert json.loads(filled) == replaced(manifest, tokens, facts, index)
 
 
+@few
 @given(fact=tricky_texts)
 def test_facts_stay_text(fact: str) -> None:
     """A fact cannot break out of its JSON string, and is not looked into for tokens again."""
