@@ -23,6 +23,7 @@ from msjob.rendered import Rendered
 from msjob.workload.tokens import Facts
 
 _DEFAULTS = Facts()
+_CLASS = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 _UID = re.compile(r"[A-Za-z0-9][-A-Za-z0-9._]{0,127}")
 """An API server gives UUIDs; other names are let through for tests, but nothing that JSON would have to escape."""
 
@@ -37,6 +38,12 @@ def _address(_context: click.Context, _option: click.Parameter, value: str) -> s
 def _uid(_context: click.Context, _option: click.Parameter, value: str) -> str:
     if not _UID.fullmatch(value):
         raise click.BadParameter(f"{value!r} is no uid: use letters, digits, '-', '_' and '.'")
+    return value
+
+
+def _construct(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not _CLASS.fullmatch(value):
+        raise click.BadParameter(f"{value!r} names no class: write it as package.module:Class")
     return value
 
 
@@ -69,6 +76,7 @@ def _uid(_context: click.Context, _option: click.Parameter, value: str) -> str:
 @click.option(
     "--job-construct",
     metavar="MODULE:CLASS",
+    callback=_construct,
     help="A subclass of msjob.workload.construct.MSJobWorkload to build the objects with, as given to the operator.",
 )
 @click.option(

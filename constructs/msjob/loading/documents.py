@@ -63,7 +63,7 @@ def read(source: bytes, name: str) -> list[Document]:
     """
     found = [Document(name, root) for root in documents(decode(source, name), name) if root.value is not None]
     if not found:
-        raise LoadError(name, None, None, f"no object in {name}: it is empty or holds comments only")
+        raise LoadError(name, None, None, "no object in it: the file is empty or holds comments only")
     for document in found:
         if not isinstance(document.root.value, dict):
             raise document.error((), f"{_describe(document.root.value)} is no object: expected {_EXPECTED}")

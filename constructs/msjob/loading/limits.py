@@ -5,7 +5,7 @@ from typing import Final
 MAX_BYTES: Final = 8 << 20
 """Largest file. An API server takes 3 MiB a request, etcd 1.5 MiB an object; a file may hold several."""
 
-MAX_NODES: Final = 300_000
+MAX_NODES: Final = 200_000
 """Most values in one file, each alias counted as what it stands for. A job with 300 variables has about 1,000."""
 
 MAX_CHARACTERS: Final = 8 << 20

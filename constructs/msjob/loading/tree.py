@@ -94,22 +94,22 @@ class _Builder:
 
     def take(self, event: yaml.Event) -> Node | None:
         """Take an event; give the root when it ends a document."""
-        match event:
-            case yaml.DocumentStartEvent():
-                self._anchors, self._root = {}, None
-            case yaml.DocumentEndEvent():
-                return self._end()
-            case yaml.AliasEvent():
-                self._alias(event, _place(event))
+        match event:  # the most frequent first
             case yaml.ScalarEvent():
                 self._scalar(event, _place(event))
+            case yaml.CollectionEndEvent():
+                closed = self._open.pop()
+                self._add(closed.close(), closed.anchor)
             case yaml.MappingStartEvent():
                 self._start(event, _place(event), {})
             case yaml.SequenceStartEvent():
                 self._start(event, _place(event), [])
-            case yaml.CollectionEndEvent():
-                closed = self._open.pop()
-                self._add(closed.close(), closed.anchor)
+            case yaml.AliasEvent():
+                self._alias(event, _place(event))
+            case yaml.DocumentStartEvent():
+                self._anchors, self._root = {}, None
+            case yaml.DocumentEndEvent():
+                return self._end()
         return None
 
     def _error(self, place: Place, message: str) -> LoadError:
