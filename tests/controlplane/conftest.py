@@ -1,0 +1,120 @@
+"""The control plane of a test run, and what a test needs of it.
+
+One control plane serves a whole run (with pytest-xdist one for each worker), each test in a namespace of its own. Its
+programs are found or built before the first test starts, so that no test's time limit counts the minutes of a build.
+"""
+
+import re
+import secrets
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from support.programs import ROOT
+from support.testbed.binaries import find_binaries
+from support.testbed.client import Client, Object
+from support.testbed.controlplane import ControlPlane
+from support.testbed.errors import HarnessError
+from support.testbed.kubectl import Kubectl
+from support.testbed.kubelet import Kubelet
+from support.testbed.progress import to_stderr
+
+HERE = Path(__file__).parent
+LOGS = pytest.StashKey[Path]()
+"""Where the logs of this run go when a test fails."""
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Find or build the programs before the first test; what that takes is shown even while pytest captures."""
+    if session.config.option.collectonly or not any(item.path.is_relative_to(HERE) for item in session.items):
+        return
+    capture = session.config.pluginmanager.getplugin("capturemanager")
+
+    def show(line: str) -> None:
+        with capture.global_and_fixture_disabled():
+            to_stderr(line)
+
+    try:
+        find_binaries(show if capture else to_stderr)
+    except HarnessError as error:
+        raise pytest.UsageError(f"no control plane to test with: {error}") from error
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Tell where the logs of the control plane are, beneath the failure of a test."""
+    report: Any = yield
+    if report.failed and LOGS in item.config.stash:
+        report.sections.append(("control plane", f"its logs are kept in {item.config.stash[LOGS]}"))
+    return report
+
+
+@pytest.fixture(scope="session")
+def installed_crds() -> list[Object]:
+    """The CustomResourceDefinitions of ``dist/``, which the control plane of the run has from its start."""
+    documents = [
+        item for path in sorted((ROOT / "dist").glob("*.yaml")) for item in yaml.safe_load_all(path.read_text())
+    ]
+    return [item for item in documents if item and item["kind"] == "CustomResourceDefinition"]
+
+
+@pytest.fixture(scope="session")
+def control_plane(
+    request: pytest.FixtureRequest, installed_crds: list[Object], worker_name: str
+) -> Iterator[ControlPlane]:
+    """The control plane of this run, with the CRDs of ``dist/`` and an audit log."""
+    config, session = request.config, request.session
+    started = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    config.stash[LOGS] = ROOT / "build" / "testbed-logs" / f"{started}-{worker_name}"
+    control_plane = ControlPlane(manifests=installed_crds, audit=True)
+    keep = True
+    try:
+        yield control_plane.start()
+        keep = bool(session.testsfailed)
+    finally:
+        if keep:
+            control_plane.keep_logs(config.stash[LOGS])
+        control_plane.stop()
+
+
+@pytest.fixture(scope="session")
+def worker_name(request: pytest.FixtureRequest) -> str:
+    """The name of this pytest-xdist worker, or ``main``."""
+    given = getattr(request.config, "workerinput", {"workerid": "main"})
+    return str(given["workerid"])
+
+
+@pytest.fixture
+def admin(control_plane: ControlPlane) -> Client:
+    """A client that may do everything."""
+    return control_plane.admin
+
+
+@pytest.fixture
+def namespace(control_plane: ControlPlane, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A fresh namespace named after the test, ready for pods; its deletion afterwards is not waited for."""
+    words = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower().removeprefix("test_")).strip("-")
+    name = control_plane.create_namespace(f"t-{words[:40].strip('-')}-{secrets.token_hex(3)}")
+    yield name
+    control_plane.admin.delete("v1/namespaces", name)
+
+
+@pytest.fixture
+def kubelet(admin: Client, namespace: str) -> Iterator[Kubelet]:
+    """The kubelet of the test's namespace, with a Node of its own.
+
+    Pods run and end when the test says so; those that are deleted stop at once by themselves. ``kubelet.play()`` also
+    lets every pod run by itself, ``kubelet.pause()`` leaves all to the test.
+    """
+    kubelet = Kubelet(admin, node=f"node-{namespace}", namespace=namespace).play(run=False)
+    yield kubelet
+    kubelet.close()
+
+
+@pytest.fixture
+def kubectl(control_plane: ControlPlane) -> Kubectl:
+    """Kubectl as administrator."""
+    return control_plane.kubectl()

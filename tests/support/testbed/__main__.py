@@ -1,0 +1,47 @@
+"""``python -m support.testbed``: build the programs, or run a control plane by hand."""
+
+import argparse
+import signal
+import sys
+
+from support.testbed.binaries import find_binaries
+from support.testbed.controlplane import ControlPlane
+from support.testbed.errors import HarnessError
+from support.testbed.progress import to_stderr
+
+
+def main() -> int:
+    """Run the command that the arguments name.
+
+    Returns:
+        The exit code.
+    """
+    parser = argparse.ArgumentParser(prog="python -m support.testbed", description="A real control plane for tests.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("build", help="build the programs where they are missing, and end")
+    commands.add_parser("up", help="run a control plane until Ctrl-C; prints the path of its kubeconfig")
+    command = parser.parse_args().command
+    try:
+        if command == "build":
+            find_binaries()
+        else:
+            _up()
+    except HarnessError as error:
+        to_stderr(str(error))
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0
+
+
+def _up() -> None:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with ControlPlane() as control_plane:
+        sys.stdout.write(f"{control_plane.kubeconfig}\n")
+        sys.stdout.flush()
+        to_stderr("running; Ctrl-C ends it")
+        signal.pause()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,140 @@
+"""Find the programs of the control plane: in ``KUBEBUILDER_ASSETS``, else on PATH, else built once into a cache.
+
+A folder that ``KUBEBUILDER_ASSETS`` names is taken at its word, so that the tests can run against another version of
+Kubernetes. A program on PATH counts only when its minor version is the pinned one: a kubectl of another age, or a
+wrapper of that name, is left alone.
+"""
+
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from support.testbed import builder
+from support.testbed.errors import HarnessError
+from support.testbed.pins import Pins, minor, read_pins
+from support.testbed.progress import Progress, to_stderr
+
+_ASK_VERSION = {
+    "etcd": ["--version"],
+    "kube-apiserver": ["--version"],
+    "kube-controller-manager": ["--version"],
+    "kubectl": ["version", "--client"],
+}
+
+
+@dataclass(frozen=True)
+class Binaries:
+    """Where the four programs are."""
+
+    etcd: Path
+    kube_apiserver: Path
+    kube_controller_manager: Path
+    kubectl: Path
+
+
+def find_binaries(progress: Progress = to_stderr) -> Binaries:
+    """Find the programs, and build those that are nowhere; the first build takes minutes.
+
+    Args:
+        progress: Is told what is being built, and why.
+
+    Raises:
+        HarnessError: A program is nowhere and cannot be built, or ``KUBEBUILDER_ASSETS`` is of no use.
+    """
+    pins = read_pins()
+    assets = _assets()
+    found: dict[str, Path] = {}
+    passed_over: list[str] = []
+    for name in builder.PACKAGES:
+        path = _in_assets(name, assets) or _on_path(name, pins, passed_over)
+        if path is not None:
+            found[name] = path
+    if assets is not None:
+        _check_same_minor(found, assets, pins)
+
+    wanted = [name for name in builder.PACKAGES if name not in found]
+    folder = builder.cache_folder(pins)
+    if any(not (folder / name).exists() for name in wanted):
+        for line in passed_over:
+            progress(line)
+        builder.build(wanted, pins, progress)
+    paths = {**{name: folder / name for name in wanted}, **found}
+    return Binaries(**{name.replace("-", "_"): path for name, path in paths.items()})
+
+
+def _assets() -> Path | None:
+    value = os.environ.get("KUBEBUILDER_ASSETS")
+    if not value:
+        return None
+    folder = Path(value).expanduser().absolute()
+    if not folder.is_dir():
+        raise HarnessError(
+            f"KUBEBUILDER_ASSETS names {value}, which is no folder.\n"
+            f"What to do: name the folder that holds {', '.join(builder.PACKAGES)}, or unset the variable."
+        )
+    return folder
+
+
+def _in_assets(name: str, assets: Path | None) -> Path | None:
+    if assets is None or not (assets / name).exists():
+        return None
+    path = assets / name
+    if not (path.is_file() and os.access(path, os.X_OK)):
+        raise HarnessError(f"{path} (from KUBEBUILDER_ASSETS) cannot be run.\nWhat to do: make it an executable file.")
+    return path
+
+
+def _on_path(name: str, pins: Pins, passed_over: list[str]) -> Path | None:
+    program = shutil.which(name)
+    if program is None:
+        return None
+    wanted = minor(pins.etcd if name == "etcd" else pins.kubernetes)
+    answer = _ask_version(name, Path(program))
+    if minor(answer) == wanted and wanted is not None:
+        return Path(program)
+    says = answer.splitlines()[0] if answer else "no version"
+    passed_over.append(
+        f"not using {program}: it says {says!r}, and {name} {wanted[0]}.{wanted[1]} is needed" if wanted else ""
+    )
+    return None
+
+
+def _ask_version(name: str, program: Path) -> str:
+    """Ask a program for its version; empty when it fails, hangs or says nothing."""
+    try:
+        result = subprocess.run(
+            [program, *_ASK_VERSION[name]],
+            check=True,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            stdin=subprocess.DEVNULL,
+            timeout=20,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return result.stdout.strip()
+
+
+def _check_same_minor(found: dict[str, Path], assets: Path, pins: Pins) -> None:
+    """Refuse an API server of one version with controllers of another: newer controllers ask for what it has not."""
+    server = found.get("kube-apiserver")
+    if server is None:
+        return
+    server_minor = minor(_ask_version("kube-apiserver", server))
+    controllers = found.get("kube-controller-manager")
+    controllers_minor = (
+        minor(_ask_version("kube-controller-manager", controllers)) if controllers else minor(pins.kubernetes)
+    )
+    if server_minor != controllers_minor:
+        raise HarnessError(
+            f"{server} is Kubernetes {_dotted(server_minor)}, kube-controller-manager would be "
+            f"{_dotted(controllers_minor)}.\n"
+            f"What to do: put both of one version into {assets}, or unset KUBEBUILDER_ASSETS to use {pins.kubernetes}."
+        )
+
+
+def _dotted(version: tuple[int, int] | None) -> str:
+    return f"{version[0]}.{version[1]}" if version else "of no known version"

@@ -1,0 +1,77 @@
+"""Run the pinned kubectl."""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+class KubectlError(Exception):
+    """kubectl ended with an error.
+
+    Attributes:
+        code: Its exit code.
+        stdout: What it printed.
+        stderr: What it said about the error.
+    """
+
+    def __init__(self, arguments: tuple[str | Path, ...], code: int, stdout: str, stderr: str) -> None:
+        self.code = code
+        self.stdout = stdout
+        self.stderr = stderr
+        super().__init__(f"kubectl {' '.join(map(str, arguments))} ended with exit code {code}: {stderr.strip()}")
+
+
+@dataclass(frozen=True)
+class Kubectl:
+    """kubectl for one user of one cluster; nothing of this machine's own configuration counts.
+
+    Attributes:
+        program: The kubectl program.
+        kubeconfig: The kubeconfig to use.
+        cache: A folder for what kubectl remembers of the API.
+    """
+
+    program: Path
+    kubeconfig: Path
+    cache: Path
+
+    def run(self, *arguments: str | Path, stdin: str | None = None, timeout: float = 30) -> str:
+        """Run it.
+
+        Args:
+            arguments: Such as ``"apply", "-f", path``.
+            stdin: What it reads from standard input, for ``-f -``.
+            timeout: Seconds that it may take.
+
+        Returns:
+            What it printed to standard output; warnings on standard error are not in it.
+
+        Raises:
+            KubectlError: It failed.
+        """
+        result = self.completed(*arguments, stdin=stdin, timeout=timeout)
+        if result.returncode:
+            raise KubectlError(arguments, result.returncode, result.stdout, result.stderr)
+        return result.stdout
+
+    def json(self, *arguments: str | Path) -> Any:
+        """Run it with ``-o json`` and give what it printed, decoded."""
+        return json.loads(self.run(*arguments, "-o", "json"))
+
+    def completed(
+        self, *arguments: str | Path, stdin: str | None = None, timeout: float = 30
+    ) -> subprocess.CompletedProcess[str]:
+        """Run it and give exit code, standard output and standard error, whatever came of it."""
+        ours = {name: value for name, value in os.environ.items() if not name.startswith(("KUBE", "KUBECTL_"))}
+        return subprocess.run(
+            [self.program, "--kubeconfig", self.kubeconfig, "--cache-dir", self.cache, *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+            input="" if stdin is None else stdin,
+            env={**ours, "KUBERC": "off", "HOME": str(self.cache)},
+            timeout=timeout,
+        )

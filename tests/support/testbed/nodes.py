@@ -1,0 +1,55 @@
+"""Nodes that exist as objects alone."""
+
+import contextlib
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from support.testbed.client import Client
+from support.testbed.errors import AlreadyExistsError
+
+NODES = "v1/nodes"
+
+Readiness = Literal["True", "False", "Unknown"]
+
+
+def create_node(client: Client, name: str, *, ip: str = "10.0.0.1", labels: dict[str, str] | None = None) -> None:
+    """Create a Node that is ready and large; does nothing when there is one of that name.
+
+    Args:
+        client: A client that may create Nodes.
+        name: The Node.
+        ip: Its address.
+        labels: More labels.
+    """
+    node: dict[str, Any] = {"metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **(labels or {})}}}
+    with contextlib.suppress(AlreadyExistsError):
+        client.create(NODES, node)
+    resources = {"cpu": "1000", "memory": "10Ti", "pods": "10000"}
+    status = {
+        "capacity": resources,
+        "allocatable": resources,
+        "addresses": [{"type": "InternalIP", "address": ip}, {"type": "Hostname", "address": name}],
+        "conditions": [_ready_condition("True")],
+    }
+    client.patch(NODES, name, {"status": status}, subresource="status")
+
+
+def set_node_ready(client: Client, name: str, ready: Readiness) -> None:
+    """Report a Node as ready (``True``), broken (``False``) or lost (``Unknown``).
+
+    kube-controller-manager then taints the Node, and marks the pods on it as not ready, within a second or two.
+    """
+    client.patch(NODES, name, {"status": {"conditions": [_ready_condition(ready)]}}, subresource="status")
+
+
+def _ready_condition(ready: Readiness) -> dict[str, str]:
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    reason = {"True": "KubeletReady", "False": "KubeletNotReady", "Unknown": "NodeStatusUnknown"}[ready]
+    return {
+        "type": "Ready",
+        "status": ready,
+        "reason": reason,
+        "message": "set by the test",
+        "lastHeartbeatTime": now,
+        "lastTransitionTime": now,
+    }

@@ -1,0 +1,162 @@
+"""Programs that never outlive the process that started them, nor the folder they write to."""
+
+import contextlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from support.testbed import guard
+from support.testbed.errors import HarnessError
+
+_SOCKET_PATH_LIMIT = 90
+"""A Unix socket's path has at most 104 bytes on macOS and 108 on Linux; some are for the socket's own name."""
+
+
+class Program:
+    """A running program.
+
+    Attributes:
+        name: What it is called in messages and in the name of its log.
+        log: The file with all that it printed, over all its starts.
+        process: The process, a child of this one.
+    """
+
+    def __init__(self, name: str, log: Path, process: subprocess.Popen[bytes]) -> None:
+        self.name = name
+        self.log = log
+        self.process = process
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self.process.poll() is None
+
+    def stop(self, *, kill: bool = False, timeout: float = 20) -> None:
+        """End it and wait until it has ended; does nothing when it has.
+
+        Args:
+            kill: Send SIGKILL at once, as a crash, and not SIGTERM first.
+            timeout: Seconds after SIGTERM after which SIGKILL follows.
+        """
+        if self.running and not kill:
+            self.process.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout)
+        if self.running:
+            self.process.kill()
+        self.process.wait()
+
+    def send_signal(self, number: signal.Signals) -> None:
+        """Send it a signal, such as SIGSTOP."""
+        self.process.send_signal(number)
+
+    def tail(self, lines: int = 15) -> str:
+        """Give the last lines of its log."""
+        with self.log.open(errors="replace") as log:
+            return "".join(deque(log, maxlen=lines))
+
+    def check(self) -> None:
+        """Check that it is running.
+
+        Raises:
+            HarnessError: It has ended; with the last lines of its log.
+        """
+        code = self.process.poll()
+        if code is not None:
+            raise HarnessError(
+                f"{self.name} ended with exit code {code}. The last lines of its log ({self.log}):\n{self.tail()}"
+            )
+
+
+class ProgramGroup:
+    """A folder and the programs that write to it; both end with this process, at the latest.
+
+    Attributes:
+        folder: A fresh folder that only this user can read. It is removed in the end.
+        logs: The folder of the logs, inside it.
+    """
+
+    def __init__(self, prefix: str = "ms-operator-testbed-") -> None:
+        self._prefix = prefix
+        self._guard: subprocess.Popen[bytes] | None = None
+        self._programs: list[Program] = []
+        self.folder = Path()
+        self.logs = Path()
+
+    def open(self) -> Self:
+        """Make the folder and start the guard."""
+        base = tempfile.gettempdir()
+        self.folder = Path(
+            tempfile.mkdtemp(prefix=self._prefix, dir=base if len(base) < _SOCKET_PATH_LIMIT // 2 else "/tmp")
+        )  # noqa: S108 - sockets need a short path
+        self.logs = self.folder / "logs"
+        self.logs.mkdir()
+        self._guard = subprocess.Popen(
+            [sys.executable, "-I", "-S", guard.__file__, str(self.folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            process_group=0,
+        )
+        return self
+
+    def start(self, name: str, command: Sequence[str | Path], env: Mapping[str, str] | None = None) -> Program:
+        """Start a program in the folder.
+
+        Args:
+            name: What to call it; its output is added to ``<name>.log``.
+            command: The program and its arguments.
+            env: Its whole environment; that of this process by default.
+
+        Raises:
+            HarnessError: It cannot be started.
+        """
+        if self._guard is None:
+            raise HarnessError(f"{name} cannot be started: the group of programs is not open")
+        path = self.logs / f"{name}.log"
+        try:
+            with path.open("ab") as log:
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    cwd=self.folder,
+                    env=env,
+                    process_group=self._guard.pid,
+                )
+        except OSError as error:
+            raise HarnessError(f"{name} cannot be started: {error}") from error
+        program = Program(name, path, process)
+        self._programs.append(program)
+        return program
+
+    def close(self) -> None:
+        """End all programs at once, the latest started first, then remove the folder and end the guard."""
+        for program in reversed(self._programs):
+            program.stop(kill=True)
+        self._programs.clear()
+        if self._guard is None:
+            return
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if self._guard.stdin is not None:
+            with contextlib.suppress(BrokenPipeError), self._guard.stdin as pipe:
+                pipe.write(b"done")
+        self._guard.wait()
+        self._guard = None
+
+    def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
