@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from kubernetes_validate import utils
+
 from msjob.render import render
 from msjob.workload.construct import MSJobWorkload
 from msjob.workload.tokens import Facts
@@ -41,8 +43,17 @@ def main_container(pod: Json) -> Json:
 
 def variables(pod: Json) -> dict[str, Any]:
     """The environment of a pod's `mindspore` container: the values, and for a field of the pod its path in `<>`."""
-    env = main_container(pod).get("env", [])
-    return {
-        item["name"]: item["value"] if "value" in item else f"<{item['valueFrom']['fieldRef']['fieldPath']}>"
-        for item in env
-    }
+    found = {}
+    for item in main_container(pod).get("env", []):
+        source = item.get("valueFrom", {})
+        found[item["name"]] = f"<{source['fieldRef']['fieldPath']}>" if "fieldRef" in source else item.get("value")
+    return found
+
+
+def check_schema(manifest: Json) -> None:
+    """Check an object against the schema that Kubernetes publishes of its kind, in which no unknown field is allowed.
+
+    Raises:
+        kubernetes_validate.ValidationError: it does not keep the schema.
+    """
+    utils.validate(manifest, utils.latest_version(), strict=True)
