@@ -1,0 +1,140 @@
+"""Pods for tests of decisions: as JSON, as the decisions see them, and whole jobs in a line of letters."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from msjob.api import Job, Role
+from msjob_controller.policy.observed import Observed, Outcome, Pod, PodKey, Service
+
+Json = dict[str, Any]
+
+START: Final = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+"""A moment to count from."""
+ADDRESS: Final = "10.96.0.7"
+"""Cluster IP of a job's Service."""
+
+_OUTCOMES: Final = {
+    "P": Outcome.PENDING,
+    "R": Outcome.RUNNING,
+    "S": Outcome.SUCCEEDED,
+    "F": Outcome.FAILED,
+}
+
+
+def at(seconds: float) -> datetime:
+    """A moment so many seconds after `START`."""
+    return START + timedelta(seconds=seconds)
+
+
+def stamp(seconds: float) -> str:
+    """The same as the timestamp that Kubernetes writes."""
+    return at(seconds).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def pod(
+    role: Role, index: int = 0, letter: str = "R", *, code: int | None = None, seconds: float = 60, **more: Any
+) -> Pod:
+    """A pod of the job `train`.
+
+    Args:
+        role: of the pod.
+        index: replica index.
+        letter: `P`ending, `R`unning, `S`ucceeded or `F`ailed.
+        code: exit code, by default 0 for a success and 1 for a failure.
+        seconds: when it ended, after `START`.
+        **more: fields of `Pod`, such as `deleting=True`.
+    """
+    outcome = _OUTCOMES[letter]
+    ended = {"exit_code": int(letter == "F") if code is None else code, "finished_at": at(seconds)}
+    return Pod(f"train-{role.slug}-{index}", role, index, outcome, **{**(ended if outcome.ended else {}), **more})
+
+
+def of(*pods: Pod, address: str | None = ADDRESS) -> Observed:
+    """What a job owns.
+
+    Args:
+        *pods: its pods.
+        address: of its Service, empty if it has none yet; None for no Service.
+    """
+    service = None if address is None else Service("train-scheduler-0", address)
+    return Observed({(item.role, item.index): item for item in pods}, service)
+
+
+def standing(job: Job, *, address: str | None = ADDRESS, **letters: str) -> Observed:
+    """What a job owns, a letter for each pod of a role: `standing(job, Scheduler="R", Worker="RS-F")`.
+
+    Args:
+        job: its Service is left out if it needs none.
+        address: see `of`.
+        **letters: by role; `-` is a pod that is missing.
+    """
+    pods = [
+        pod(Role(role), index, letter)
+        for role, line in letters.items()
+        for index, letter in enumerate(line)
+        if letter != "-"
+    ]
+    return of(*pods, address=address if job.host_role is not None else None)
+
+
+def everywhere(job: Job, letter: str) -> Observed:
+    """What a job owns when all its pods stand alike."""
+    return standing(job, **{role.value: letter * job.replicas(role) for role in job.roles})
+
+
+def keys(role: Role, *indices: int) -> tuple[PodKey, ...]:
+    """Names of pods of a role as decisions use them."""
+    return tuple((role, index) for index in indices)
+
+
+def pod_json(
+    role: Role = Role.WORKER,
+    index: int = 0,
+    *,
+    phase: str | None = "Running",
+    states: Json | None = None,
+    restart_policy: str = "Never",
+    deleted: tuple[float, int] | None = None,
+    **status: Any,
+) -> Json:
+    """A pod of the job `train` as the API server gives it, in what the decisions read.
+
+    Args:
+        role: of the pod.
+        index: replica index.
+        phase: None for a pod that no kubelet has seen.
+        states: of its containers by name, by default none are known.
+        restart_policy: of the pod.
+        deleted: seconds after `START` at which its deletion was asked for, and the grace it has.
+        **status: more fields of the status, such as `reason="Evicted"`.
+    """
+    metadata: Json = {
+        "name": f"train-{role.slug}-{index}",
+        "namespace": "default",
+        "labels": {
+            "training.kubeflow.org/replica-type": role.slug,
+            "training.kubeflow.org/replica-index": str(index),
+        },
+    }
+    if deleted is not None:
+        metadata |= {"deletionTimestamp": stamp(sum(deleted)), "deletionGracePeriodSeconds": deleted[1]}
+    if phase is not None:
+        status["phase"] = phase
+    if states is not None:
+        status["containerStatuses"] = [{"name": name, "state": state} for name, state in states.items()]
+    return {"metadata": metadata, "spec": {"restartPolicy": restart_policy}, "status": status}
+
+
+def terminated(code: int, seconds: float = 60, **more: Any) -> Json:
+    """State of a container that has ended.
+
+    Args:
+        code: its exit code.
+        seconds: when, after `START`.
+        **more: `reason` and `message`.
+    """
+    return {"terminated": {"exitCode": code, "finishedAt": stamp(seconds), **more}}
+
+
+RUNNING: Final[Json] = {"running": {"startedAt": stamp(0)}}
+"""State of a container that runs."""
