@@ -26,7 +26,7 @@ CONTROLLER_MANAGER = "system:kube-controller-manager"
 """The user of kube-controller-manager, told apart from the tests in the audit log."""
 
 _PORTS = range(20000, 32000)
-"""Below the ports that systems hand out for outgoing connections, so that the port of a stopped API server stays free."""
+"""Below the ports that systems hand out for outgoing connections: the port of a stopped API server stays free."""
 
 _ATTEMPTS = 5
 _SECONDS_TO_START = 60.0
@@ -156,7 +156,7 @@ class ControlPlane:
 
     @property
     def programs(self) -> ProgramGroup:
-        """The programs; one that a test adds, such as the operator, ends with the others and has its log beside theirs."""
+        """The programs; one that a test adds, such as the operator, ends with them and has its log beside theirs."""
         return self._programs
 
     def kubectl(self, kubeconfig: Path | None = None) -> Kubectl:
@@ -228,12 +228,12 @@ class ControlPlane:
         self.start_controller_manager()
 
     def _start_apiserver_on_free_port(self) -> None:
-        """Start the API server for the first time; another port is taken when somebody was faster with the first one."""
+        """Start the API server for the first time, at another port when somebody was faster with the first one."""
         for attempt in reversed(range(_ATTEMPTS)):
             self._port = _free_port()
             self.server = f"https://127.0.0.1:{self._port}"
             apiserver = self._run_apiserver()
-            _wait_started(apiserver, self._files.certificate.exists)
+            _wait_started(apiserver, self._certificate_written)
             self.admin = Client(self.server, ca_file=self.ca_file, token=self._tokens[ADMIN])
             try:
                 self._wait_ready()
@@ -257,6 +257,10 @@ class ControlPlane:
         if self._apiserver is None:
             raise HarnessError("the API server has not been started")
         _wait_started(self._apiserver, self._ready)
+
+    def _certificate_written(self) -> bool:
+        certificate = self._files.certificate
+        return certificate.exists() and "END CERTIFICATE" in certificate.read_text()
 
     def _ready(self) -> bool:
         try:
