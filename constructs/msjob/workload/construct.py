@@ -92,16 +92,16 @@ class MSJobWorkload(Construct):
     def add_object(self, id: str, manifest: Mapping[str, Any]) -> None:  # noqa: A002 - as above
         """Add an object of the site's own, created by the operator before the pods and removed with the job.
 
-        It gets the namespace of the job, an owner reference and the label with the job's name unless it has its own. It
-        must be of a kind that lives in a namespace, and its name should contain the job's, which no other job's object
-        then has.
+        It gets the namespace of the job, an owner reference, and a label with the job's name unless it has its own. It
+        must be of a kind that lives in a namespace, and its name should contain the job's, so that no two jobs claim
+        one object.
 
         Args:
             id: construct id, unique in the workload.
             manifest: the object, with `apiVersion`, `kind` and `metadata.name`.
 
         Raises:
-            ValueError: one of the three is missing.
+            ValueError: one of the three is missing, or it is to live in another namespace.
         """
         self._add(self, id, labels.adopted(self.job, manifest, self.tokens), {"extra": True})
 

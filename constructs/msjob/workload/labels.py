@@ -65,17 +65,22 @@ def owner(job: Job, tokens: Tokens) -> dict[str, Any]:
 
 
 def adopted(job: Job, manifest: Mapping[str, Any], tokens: Tokens) -> dict[str, Any]:
-    """An object that a site adds to a job: in its namespace and owned by it, unless the object says otherwise.
+    """An object that a site adds to a job: in its namespace, owned by it, and with its name in a label.
 
     Raises:
-        ValueError: the object has no `apiVersion`, `kind` or `metadata.name`.
+        ValueError: the object has no `apiVersion`, `kind` or `metadata.name`, or is to live in another namespace, where
+            an owner reference means nothing.
     """
     own = manifest.get("metadata") or {}
     if not (manifest.get("apiVersion") and manifest.get("kind") and own.get("name")):
         raise ValueError(f"an object needs apiVersion, kind and metadata.name, and this one has {sorted(manifest)}")
-    base = metadata(job, own["name"], {meta.LABEL_JOB_NAME: job.name}, tokens)
-    labels = {**base["labels"], **(own.get("labels") or {})}
-    return {**manifest, "metadata": {**base, **own, "labels": labels}}
+    if own.get("namespace") not in (None, job.namespace):
+        raise ValueError(
+            f"{manifest['kind']} {own['name']}: an object of a job must be in its namespace {job.namespace}"
+        )
+    base = metadata(job, own["name"], {meta.LABEL_JOB_NAME: job.name, **(own.get("labels") or {})}, tokens)
+    base["ownerReferences"] += [other for other in own.get("ownerReferences") or [] if other != owner(job, tokens)]
+    return {**manifest, "metadata": {**own, **base}}
 
 
 def lost(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:

@@ -188,6 +188,15 @@ class Nameless(MSJobWorkload):
         self.add_object("settings", {"apiVersion": "v1", "kind": "ConfigMap"})
 
 
+class Elsewhere(MSJobWorkload):
+    """Adds an object to another namespace."""
+
+    def __init__(self, scope: Construct, id: str, **options: Any) -> None:  # noqa: A002 - the name in cdk8s
+        super().__init__(scope, id, **options)
+        metadata = {"name": "shared", "namespace": "other"}
+        self.add_object("settings", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata})
+
+
 class Taken(MSJobWorkload):
     """Uses a construct id twice."""
 
@@ -206,6 +215,7 @@ class Taken(MSJobWorkload):
         (Patches, r"patches on the Service .* override its method"),
         (Raises, r"KeyError: 'Scheduler-True'"),
         (Nameless, r"needs apiVersion, kind and metadata.name"),
+        (Elsewhere, r"ConfigMap shared: an object of a job must be in its namespace team-a"),
         (Taken, r"already a Construct with name 'service'"),
     ],
 )
