@@ -98,6 +98,7 @@ class Pruner:
         walk = _Walk(pruned, strict=unknown == "error")
         try:
             pruned.value = walk.object(obj, self._root, ())
+            walk.spend(0)
         except _TooLargeError:
             pruned.complete = False
         return pruned
@@ -116,8 +117,13 @@ class _Walk:
         self._strict = strict
         self._budget = 2 * meta.MAX_JOB_BYTES
 
-    def _enter(self, entries: int) -> None:
-        self._budget -= entries + 2
+    def spend(self, count: int) -> None:
+        """Count down.
+
+        Raises:
+            _TooLargeError: the budget is spent.
+        """
+        self._budget -= count
         if self._budget < 0:
             raise _TooLargeError
 
@@ -142,7 +148,7 @@ class _Walk:
         """Prune an object with known fields."""
         if not isinstance(value, Mapping):
             return self._value(value, path)
-        self._enter(len(value))
+        self.spend(len(value) + 2)
         result: dict[str, Any] = {}
         known = node.properties
         for key, item in value.items():
@@ -151,7 +157,7 @@ class _Walk:
                 self._unknown(key, node, path)
             elif item is not None:
                 self._budget -= len(key) + 3
-                result[key] = self._any(item, child, path, key)
+                result[str(key)] = self._any(item, child, path, key)
             elif child.nullable:
                 result[key] = None
         for key, default in node.defaults:
@@ -161,7 +167,7 @@ class _Walk:
     def _map(self, value: Any, node: _Node, path: Path) -> Any:  # noqa: ANN401
         if not isinstance(value, Mapping):
             return self._value(value, path)
-        self._enter(len(value))
+        self.spend(len(value) + 2)
         each = node.each or node
         result: dict[str, Any] = {}
         for key, item in value.items():
@@ -171,13 +177,13 @@ class _Walk:
                 self._fault(path, "a key holds half a character (a lone surrogate), which is no valid text")
             elif item is not None:
                 self._budget -= len(key) + 3
-                result[key] = self._any(item, each, path, key)
+                result[str(key)] = self._any(item, each, path, key)
         return result
 
     def _list(self, value: Any, node: _Node, path: Path) -> Any:  # noqa: ANN401
         if not isinstance(value, list):
             return self._value(value, path)
-        self._enter(len(value))
+        self.spend(len(value) + 2)
         each = node.each or node
         result = [self._any(item, each, path, index) for index, item in enumerate(value)]
         if node.keys or node.unique:
@@ -213,14 +219,14 @@ class _Walk:
 
     def _value(self, value: Any, path: Path) -> Any:  # noqa: ANN401, PLR0911 - one line per type of JSON
         if isinstance(value, str):
-            self._budget -= len(value) + 2
+            self.spend(len(value) + 2)
             if self._encodable(value):
-                return value
+                return str(value)
             return self._fault(path, "holds half a character (a lone surrogate), which is no valid text")
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, int):
-            return value if INT64[0] <= value <= INT64[1] else self._fault(path, "is a number beyond 64 bits")
+            return int(value) if INT64[0] <= value <= INT64[1] else self._fault(path, "is a number beyond 64 bits")
         if isinstance(value, float):
             return self._float(value, path)
         if isinstance(value, list):
@@ -234,7 +240,7 @@ class _Walk:
     def _float(self, value: float, path: Path) -> float | int | None:
         if not math.isfinite(value):
             return self._fault(path, f"is {value}, which JSON cannot hold")
-        return int(value) if value.is_integer() and INT64[0] <= value <= INT64[1] else value
+        return int(value) if value.is_integer() and INT64[0] <= value <= INT64[1] else float(value)
 
     @staticmethod
     def _encodable(text: str) -> bool:

@@ -402,7 +402,7 @@ _IMAGE = set_to("C.image", "example.com/other:2")
 
 _UPDATES_GOOD: tuple[tuple[str, str, Callable[[Json], None], Json], ...] = (
     ("say-the-default", "managed-by-immutable", set_to("spec.managedBy", _SELF), msjob()),
-    ("move-inside", "managed-by-immutable", set_to("spec.managedBy", ...), msjob(managed_by=_SELF)),
+    ("no-longer-say-it", "managed-by-immutable", set_to("spec.managedBy", ...), msjob(managed_by=_SELF)),
     ("say-the-default", "mode-immutable", set_to("spec.successPolicy", ""), msjob()),
     ("while-suspended", "roles-immutable", _IMAGE, msjob(suspend=True)),
     ("and-resume", "roles-immutable", all_of(_IMAGE, _RESUME), msjob(suspend=True)),
