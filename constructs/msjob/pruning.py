@@ -217,30 +217,30 @@ class _Walk:
         close = get_close_matches(key, node.properties, n=1)
         self._fault((*path, _clip(key)), f"unknown field{f'; did you mean {close[0]}?' if close else ''}")
 
-    def _value(self, value: Any, path: Path) -> Any:  # noqa: ANN401, PLR0911 - one line per type of JSON
+    def _value(self, value: Any, path: Path) -> Any:  # noqa: ANN401, PLR0911 - one return per type of JSON
         if isinstance(value, str):
             self.spend(len(value) + 2)
             if self._encodable(value):
                 return str(value)
-            return self._fault(path, "holds half a character (a lone surrogate), which is no valid text")
-        if value is None or isinstance(value, bool):
+            fault = "holds half a character (a lone surrogate), which is no valid text"
+        elif value is None or isinstance(value, bool):
             return value
-        if isinstance(value, int):
-            return int(value) if INT64[0] <= value <= INT64[1] else self._fault(path, "is a number beyond 64 bits")
-        if isinstance(value, float):
-            return self._float(value, path)
-        if isinstance(value, list):
+        elif isinstance(value, int):
+            if INT64[0] <= value <= INT64[1]:
+                return int(value)
+            fault = "is a number beyond 64 bits"
+        elif isinstance(value, float) and math.isfinite(value):
+            return int(value) if value.is_integer() and INT64[0] <= value <= INT64[1] else float(value)
+        elif isinstance(value, list):
             return []
-        if isinstance(value, Mapping):
+        elif isinstance(value, Mapping):
             return {}
-        if isinstance(value, date):
-            return self._fault(path, "must be a string, not a date: put it in quotes")
-        return self._fault(path, f"is {_name(value)}, which JSON cannot hold")
-
-    def _float(self, value: float, path: Path) -> float | int | None:
-        if not math.isfinite(value):
-            return self._fault(path, f"is {value}, which JSON cannot hold")
-        return int(value) if value.is_integer() and INT64[0] <= value <= INT64[1] else float(value)
+        elif isinstance(value, date):
+            fault = "must be a string, not a date: put it in quotes"
+        else:
+            fault = f"is {value if isinstance(value, float) else _name(value)}, which JSON cannot hold"
+        self._fault(path, fault)
+        return None
 
     @staticmethod
     def _encodable(text: str) -> bool:
