@@ -110,7 +110,7 @@ class Reconciler:
         if isinstance(reading, Job):
             decision = decide(reading, status, observed, now)
         else:
-            decision = reject(status, reading, job["metadata"]["generation"], now)
+            decision = reject(status, reading, job["metadata"]["generation"], now, observed)
         return await self._act(job, decision, observed)
 
     def _reading(self, job: Json) -> Job | list[Problem]:
@@ -146,6 +146,7 @@ class Reconciler:
         refused = next((failure for failure in created if _refused(failure.error)), None)
         if refused is not None:
             await self._refuse(job, decision, refused, actions)
+            # Again, since pods that were taken before the refusal have to go.
             return True, None
         # Deletes come after the status: once pods are gone, only the status tells what they came to.
         failures = created + await self._delete(decision, observed, actions)
