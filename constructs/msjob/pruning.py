@@ -172,7 +172,7 @@ class _Walk:
         result: dict[str, Any] = {}
         for key, item in value.items():
             if not isinstance(key, str):
-                self._fault((*path, str(key)), f"a key must be a string, not {_name(key)}: put it in quotes")
+                self._fault((*path, _key(key)), f"a key must be a string, not {_name(key)}: put it in quotes")
             elif not self._encodable(key):
                 self._fault(path, "a key holds half a character (a lone surrogate), which is no valid text")
             elif item is not None:
@@ -212,10 +212,10 @@ class _Walk:
         if not self._strict:
             return
         if not isinstance(key, str):
-            self._fault((*path, str(key)), f"unknown field (a key must be a string, not {_name(key)})")
+            self._fault((*path, _key(key)), f"unknown field (a key must be a string, not {_name(key)})")
             return
         close = get_close_matches(key, node.properties, n=1)
-        self._fault((*path, _clip(key)), f"unknown field{f'; did you mean {close[0]}?' if close else ''}")
+        self._fault((*path, key), f"unknown field{f'; did you mean {close[0]}?' if close else ''}")
 
     def _value(self, value: Any, path: Path) -> Any:  # noqa: ANN401, PLR0911 - one return per type of JSON
         if isinstance(value, str):
@@ -257,5 +257,7 @@ def _name(value: object) -> str:
     return f"a Python {type(value).__name__}"
 
 
-def _clip(text: str, limit: int = 80) -> str:
-    return text if len(text) <= limit else f"{text[:limit]}…"
+def _key(key: object) -> str:
+    """A key that is no string, as part of a path."""
+    plain = key is None or isinstance(key, float) or (isinstance(key, int) and INT64[0] <= key <= INT64[1])
+    return str(key) if plain else f"({type(key).__name__})"

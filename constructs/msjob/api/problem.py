@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
+
+_SHOWN: Final = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +23,23 @@ class Problem:
 
     @property
     def field(self) -> str:
-        """The path as people write it: `spec.msReplicaSpecs.Worker.template.spec.containers[0].name`."""
+        """The path as people write it: `spec.msReplicaSpecs.Worker.template.spec.containers[0].name`.
+
+        Keys come from users: a long one is cut, and what no output can encode is escaped.
+        """
         text = ""
         for part in self.path:
-            text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+            text += f"[{part}]" if isinstance(part, int) else f".{_shown(part)}" if text else _shown(part)
         return text
 
     def __str__(self) -> str:
         """Field and message, as shown in conditions and on the terminal."""
         return f"{self.field}: {self.message}" if self.path else self.message
+
+
+def _shown(key: str) -> str:
+    text = key[:_SHOWN].encode(errors="backslashreplace").decode()
+    return text if len(key) <= _SHOWN else f"{text}…"
 
 
 def summarise(problems: Iterable[Problem], limit: int = 3) -> str:

@@ -161,6 +161,20 @@ def test_size_of_status() -> None:
     assert validate(job, unknown="ignore") == []
 
 
+@pytest.mark.parametrize(
+    "key", [10**5000, (10**5000,), None, float("inf"), "\ud800", "x" * 10**6, b"x"], ids=lambda key: type(key).__name__
+)
+@pytest.mark.parametrize("path", ["spec", "metadata.labels", "C.env.0"])
+def test_keys(path: str, key: object) -> None:
+    """Any key that Python can hold gives one problem that can be printed and is short."""
+    places: dict[str, Any] = {"spec": msjob()["spec"], "metadata.labels": {}, "C.env.0": {"name": "A"}}
+    job = changed("C.env", [{"name": "A"}], msjob(labels={}))
+
+    (problem,) = validate(changed(path, {**places[path], key: "x"}, job))
+
+    assert len(str(problem).encode()) < 500
+
+
 class _Text(str):
     """A string of a YAML reader that knows its line."""
 
