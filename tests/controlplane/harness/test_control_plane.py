@@ -1,6 +1,7 @@
 """The control plane of the tests is a real one."""
 
 import pytest
+
 from support.testbed.client import PODS, Client, Object
 from support.testbed.controlplane import ControlPlane
 from support.testbed.errors import (
@@ -124,15 +125,16 @@ def test_errors_say_what_the_api_server_said(control_plane: ControlPlane, admin:
     first = admin.create(maps, config_map("a"), namespace)
     admin.patch(maps, "a", {"data": {"a": "c"}}, namespace)
 
-    with pytest.raises(NotFoundError, match='404 NotFound: configmaps "none" not found'):
+    with pytest.raises(NotFoundError, match=r'404 NotFound: configmaps "none" not found'):
         admin.get(maps, "none", namespace)
     with pytest.raises(AlreadyExistsError):
         admin.create(maps, config_map("a"), namespace)
     with pytest.raises(ConflictError, match="has been modified"):
         admin.replace(maps, first, namespace)
-    with pytest.raises(InvalidError, match="metadata.name"):
+    with pytest.raises(InvalidError, match=r"metadata\.name"):
         admin.create(maps, config_map("A_B"), namespace)
-    stranger = Client(control_plane.server, ca_file=control_plane.ca_file, token="nobody's")
+    nobody = "no token of anybody"
+    stranger = Client(control_plane.server, ca_file=control_plane.ca_file, token=nobody)
     with stranger, pytest.raises(UnauthorizedError):
         stranger.list(maps, namespace)
 

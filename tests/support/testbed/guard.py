@@ -1,12 +1,12 @@
 """The guard: a process that ends the control plane and removes its files when the process that owns it dies.
 
 It is a process of its own, and not ``PR_SET_PDEATHSIG`` in each child, for four reasons: that signal is sent when the
-*thread* that started the child ends, so a control plane started in a helper thread would die with it; it needs code that
-runs between fork and exec, which may deadlock in a process with threads; it exists on Linux alone; and nobody would be
-left to remove the files. The kernel closes the owner's end of the pipe however the owner ends, SIGKILL included.
+*thread* that started the child ends, so a control plane started in a helper thread would die with it; it needs code
+that runs between fork and exec, which may deadlock in a process with threads; it exists on Linux alone; and nobody
+would be left to remove the files. The kernel closes the owner's end of the pipe however the owner ends, SIGKILL too.
 
-The programs are in the guard's process group, which is not that of the terminal: Ctrl-C interrupts the tests, which then
-stop the programs in order, and one signal to the group reaches programs and whatever they started.
+The programs are in the guard's process group, which is not that of the terminal: Ctrl-C interrupts the tests, and they
+stop the programs in order. One signal to the group reaches programs and whatever they started.
 
 Run as ``python -I -S guard.py FOLDER``, the leader of a process group of its own, with a pipe as standard input. A byte
 in the pipe means that the owner has cleaned up by itself.

@@ -52,7 +52,7 @@ class Kubelet:
 
     # -- one pod, at the test's command ----------------------------------------------------------------------------
 
-    def set_pod(
+    def set_pod(  # noqa: PLR0913 - a report has many parts, and all but two have a default
         self,
         namespace: str,
         name: str,

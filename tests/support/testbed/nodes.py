@@ -4,8 +4,8 @@ import contextlib
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from support.testbed.client import Client
-from support.testbed.errors import AlreadyExistsError
+from support.testbed.client import PODS, Client
+from support.testbed.errors import AlreadyExistsError, NotFoundError
 
 NODES = "v1/nodes"
 
@@ -37,9 +37,19 @@ def create_node(client: Client, name: str, *, ip: str = "10.0.0.1", labels: dict
 def set_node_ready(client: Client, name: str, ready: Readiness) -> None:
     """Report a Node as ready (``True``), broken (``False``) or lost (``Unknown``).
 
-    kube-controller-manager then taints the Node, and marks the pods on it as not ready, within a second or two.
+    kube-controller-manager then taints the Node within a second or two. What it also does when it finds a Node lost by
+    itself, after a grace period that no test waits for, is done here: the pods on a lost Node are no longer ready.
     """
     client.patch(NODES, name, {"status": {"conditions": [_ready_condition(ready)]}}, subresource="status")
+    if ready != "Unknown":
+        return
+    not_ready = {"status": {"conditions": [{"type": "Ready", "status": "False", "reason": "NodeNotReady"}]}}
+    for pod in client.list(PODS, fields=f"spec.nodeName={name}"):
+        metadata = pod["metadata"]
+        with contextlib.suppress(NotFoundError):
+            client.patch(
+                PODS, metadata["name"], not_ready, metadata["namespace"], kind="strategic", subresource="status"
+            )
 
 
 def _ready_condition(ready: Readiness) -> dict[str, str]:

@@ -91,7 +91,7 @@ def main_container(pod: Object) -> str:
 def pod_status(pod: Object, report: Report, *, pod_ip: str | None, host_ip: str | None, now: datetime) -> Object:
     """Make the status of a pod.
 
-    A pod that ends has all its containers ended, the others with 0. Init containers have ended with 0 once the pod runs;
+    A pod that ends has all its containers ended, the others with 0. Init containers have ended with 0 once it runs;
     those that are sidecars (``restartPolicy: Always``) are in the state of the pod.
 
     Args:

@@ -15,8 +15,8 @@ from typing import Self
 from support.testbed import guard
 from support.testbed.errors import HarnessError
 
-_SOCKET_PATH_LIMIT = 90
-"""A Unix socket's path has at most 104 bytes on macOS and 108 on Linux; some are for the socket's own name."""
+_LONGEST_TMPDIR = 50
+"""The path of a Unix socket has at most 104 bytes on macOS and 108 on Linux; the other half is for folder and name."""
 
 
 class Program:
@@ -93,9 +93,9 @@ class ProgramGroup:
     def open(self) -> Self:
         """Make the folder and start the guard."""
         base = tempfile.gettempdir()
-        self.folder = Path(
-            tempfile.mkdtemp(prefix=self._prefix, dir=base if len(base) < _SOCKET_PATH_LIMIT // 2 else "/tmp")
-        )  # noqa: S108 - sockets need a short path
+        if len(base) > _LONGEST_TMPDIR:
+            base = "/tmp"  # noqa: S108 - mkdtemp makes a folder that is safe there
+        self.folder = Path(tempfile.mkdtemp(prefix=self._prefix, dir=base))
         self.logs = self.folder / "logs"
         self.logs.mkdir()
         self._guard = subprocess.Popen(
@@ -138,6 +138,12 @@ class ProgramGroup:
         program = Program(name, path, process)
         self._programs.append(program)
         return program
+
+    @property
+    def process_ids(self) -> dict[str, int]:
+        """The process ids of the programs, by name, and of the guard."""
+        ids = {program.name: program.process.pid for program in self._programs}
+        return ids if self._guard is None else {**ids, "guard": self._guard.pid}
 
     def close(self) -> None:
         """End all programs at once, the latest started first, then remove the folder and end the guard."""

@@ -1,5 +1,5 @@
-// The programs of the control plane that the tests run against, built from source: tests/support/testbed/binaries.py.
-// The versions here are the only place that pins them.
+// The programs of the control plane that the tests run against, built from source by ../builder.py.
+// Their versions are pinned here and nowhere else.
 module testbed
 
 go 1.26.0
