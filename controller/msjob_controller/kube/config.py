@@ -80,13 +80,15 @@ def _from_pod(folder: Path) -> Connection:
     from kubernetes.aio.config import ConfigException  # noqa: PLC0415
     from kubernetes.aio.config.incluster_config import InClusterConfigLoader  # noqa: PLC0415
 
+    source = f"ServiceAccount in {folder}"
+
     def read() -> Configuration:
         configuration = Configuration()
         loader = InClusterConfigLoader(str(folder / "token"), str(folder / "ca.crt"))
         try:
             loader.load_and_set(configuration)
         except (ConfigException, OSError, ValueError) as error:
-            raise ConfigError(f"ServiceAccount in {folder}: {error}") from error
+            raise ConfigError(f"{source}: {error}") from error
         return configuration
 
     async def obtain() -> Grant:
@@ -98,33 +100,65 @@ def _from_pod(folder: Path) -> Connection:
     except OSError:
         namespace = "default"
     return Connection(
-        server=_server(configuration, str(folder)),
+        server=_server(configuration, source),
         namespace=namespace,
-        tls=_tls(configuration, str(folder)),
+        tls=_tls(configuration, source),
         proxy=_proxy(configuration),
         credentials=Credentials(Grant(_authorization(configuration), _REREAD), obtain),
     )
 
 
 async def _from_kubeconfig(paths: str, context: str | None) -> Connection:
-    configuration, kubeconfig = await _read(paths, context)
-    tls = _tls(configuration, paths) if _server(configuration, paths).startswith("https") else None
+    source = f"kubeconfig {paths}"
+    reader = _Reader(paths, context)
+    configuration, kubeconfig = await reader.read()
+    server = _server(configuration, source)
+    tls = _tls(configuration, source) if server.startswith("https") else None
 
     async def obtain() -> Grant:
         # Read again as a whole: tokens, token files, certificates and the user's choice of plugin may all be new.
-        renewed, reread = await _read(paths, context)
+        renewed, reread = await reader.read()
         if tls is not None and renewed.cert_file:
-            _load_client_certificate(tls, renewed, paths)
+            _load_client_certificate(tls, renewed, source)
         return Grant(_authorization(renewed), reread.lifetime())
 
     return Connection(
-        server=_server(configuration, paths),
+        server=server,
         namespace=kubeconfig.namespace,
         tls=tls,
         server_hostname=configuration.tls_server_name,
         proxy=_proxy(configuration),
         credentials=Credentials(Grant(_authorization(configuration), kubeconfig.lifetime()), obtain),
     )
+
+
+class _Reader:
+    """Reads a kubeconfig with a limit of time.
+
+    The package offers no way to end a plugin that hangs. It is left to itself, and as long as it runs no other one is
+    started.
+    """
+
+    def __init__(self, paths: str, context: str | None) -> None:
+        self._paths = paths
+        self._context = context
+        self._running: asyncio.Task[tuple[Configuration, _Kubeconfig]] | None = None
+
+    async def read(self) -> "tuple[Configuration, _Kubeconfig]":
+        """Read once.
+
+        Raises:
+            ConfigError: It is broken, or took too long.
+        """
+        running = self._running or asyncio.create_task(_read(self._paths, self._context))
+        self._running = running
+        if not (await asyncio.wait((running,), timeout=_PLUGIN_TIMEOUT))[0]:
+            raise ConfigError(
+                f"kubeconfig {self._paths}: the credentials did not come within {_PLUGIN_TIMEOUT:g} s;"
+                " does the exec plugin wait for somebody?"
+            )
+        self._running = None
+        return running.result()
 
 
 async def _read(paths: str, context: str | None) -> "tuple[Configuration, _Kubeconfig]":
@@ -136,10 +170,7 @@ async def _read(paths: str, context: str | None) -> "tuple[Configuration, _Kubec
     try:
         kubeconfig = _Kubeconfig(paths, context)
         with _complaints() as complaints:
-            async with asyncio.timeout(_PLUGIN_TIMEOUT):
-                await kubeconfig.loader.load_and_set(configuration)
-    except TimeoutError as error:
-        raise ConfigError(f"kubeconfig {paths}: the credentials did not come within {_PLUGIN_TIMEOUT:.0f} s") from error
+            await kubeconfig.loader.load_and_set(configuration)
     except (ConfigException, YAMLError) as error:
         raise ConfigError(f"kubeconfig {paths}: {error}") from error
     except _BROKEN as error:

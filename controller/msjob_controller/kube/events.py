@@ -37,6 +37,8 @@ _REFILL: Final = 1 / 300
 _REMEMBERED: Final = 4096
 """Events whose repetition is recognised, and reasons whose rate is."""
 _ATTEMPTS: Final = 5
+_FIRST_PAUSE: Final = 1.0
+_LONGEST_PAUSE: Final = 30.0
 _WORKERS: Final = 4
 _log = structlog.get_logger(__name__)
 
@@ -100,7 +102,7 @@ class EventRecorder:
         self._capacity = capacity
         self._now = now
         self._clock = clock
-        self._queue: KeyedQueue[_Key] = KeyedQueue(base=1.0, cap=30.0)
+        self._queue: KeyedQueue[_Key] = KeyedQueue(base=_FIRST_PAUSE, cap=_LONGEST_PAUSE)
         self._pending: dict[_Key, _Pending] = {}
         self._written: OrderedDict[_Key, _Written] = OrderedDict()
         self._buckets: OrderedDict[tuple[str, str, str], TokenBucket] = OrderedDict()
@@ -252,5 +254,5 @@ class EventRecorder:
 def _cut(message: str) -> str:
     encoded = message.encode(errors="replace")
     if len(encoded) <= _MESSAGE_BYTES:
-        return message
+        return encoded.decode()
     return encoded[: _MESSAGE_BYTES - len("…".encode())].decode(errors="ignore") + "…"

@@ -152,9 +152,9 @@ class LeaderElector:
             # When frozen for long there is no time left, but one attempt tells whether it is still ours.
             if await self._attempt(max(remaining, self._retry)):
                 continue
-            if self.holder not in {"", self.identity}:
+            if self.holder != self.identity:
                 self._renewed_at = None
-                raise LeadershipLost(f"{self.holder} leads now")
+                raise LeadershipLost(f"{self.holder or 'nobody'} leads now")
             if self._clock() >= renewed_at + self._renew_deadline:
                 self._renewed_at = None
                 raise LeadershipLost(f"the Lease could not be renewed for {self._renew_deadline:g} s")

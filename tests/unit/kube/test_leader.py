@@ -1,0 +1,501 @@
+"""Leader election: one leads, another takes over, and never two at once. In virtual time."""
+
+import asyncio
+import random
+import re
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from msjob_controller.kube.errors import LeadershipLost
+from msjob_controller.kube.leader import LeaderElector, micro_time
+from msjob_controller.kube.transport import Transport
+from support.apiserver import FakeApiServer
+from support.leases import LeaseServer, Network
+from support.virtual_time import run_virtual
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def candidate(network: Network, name: str, **options: Any) -> LeaderElector:
+    """Return a candidate that lives in virtual time."""
+    return LeaderElector(network.transport, identity=name, clock=now, **options)
+
+
+async def forever() -> None:
+    await asyncio.Event().wait()
+
+
+async def stop(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait((task,))
+
+
+def test_first_candidate_leads_at_once() -> None:
+    """Without a Lease the first candidate makes one and leads; the Lease says who, since when and for how long."""
+
+    async def main() -> None:
+        server = LeaseServer()
+        elector = candidate(Network(server), "a", now=lambda: datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC))
+        await elector.acquire()
+
+        assert elector.is_leader
+        assert server.spec == {
+            "holderIdentity": "a",
+            "leaseDurationSeconds": 15,
+            "acquireTime": "2026-01-02T03:04:05.000000Z",
+            "renewTime": "2026-01-02T03:04:05.000000Z",
+            "leaseTransitions": 0,
+        }
+
+    run_virtual(main())
+
+
+def test_leader_stays() -> None:
+    """A leader renews with one request every two seconds and leads for as long as it likes; the other waits."""
+
+    async def main() -> None:
+        server = LeaseServer()
+        network = Network(server)
+        first, second = candidate(network, "a"), candidate(Network(server), "b")
+        leading = asyncio.create_task(first.lead(forever))
+        await asyncio.sleep(1)
+        waiting = asyncio.create_task(second.lead(forever))
+        await asyncio.sleep(3600)
+
+        assert first.is_leader
+        assert not second.is_leader
+        assert second.holder == "a"
+        assert network.requests[2:] == ["replace"] * (len(network.requests) - 2)
+        assert 1795 <= len(network.requests) <= 1803
+        assert server.spec["leaseTransitions"] == 0
+
+        await stop(waiting)
+        await stop(leading)
+
+    run_virtual(main())
+
+
+def test_release_hands_over() -> None:
+    """A leader that is stopped stops its work first, then gives the Lease back: the next one need not wait it out."""
+
+    async def main() -> None:
+        server = LeaseServer()
+        first, second = candidate(Network(server), "a"), candidate(Network(server), "b")
+        order: list[str] = []
+
+        async def work() -> None:
+            try:
+                await forever()
+            finally:
+                await asyncio.sleep(1)
+                order.append(f"work stopped, holder {server.spec['holderIdentity']}")
+
+        leading = asyncio.create_task(first.lead(work))
+        waiting = asyncio.create_task(second.lead(forever))
+        await asyncio.sleep(60)
+        await stop(leading)
+
+        assert order == ["work stopped, holder a"]
+        assert server.spec["holderIdentity"] == ""
+        assert not first.is_leader
+
+        await asyncio.sleep(5)
+
+        assert second.is_leader
+        assert server.spec["leaseTransitions"] == 1
+
+        await stop(waiting)
+
+    run_virtual(main())
+
+
+def test_dead_leader_is_replaced() -> None:
+    """When a leader just vanishes, another takes over after the Lease has run out, and not before."""
+
+    async def main() -> None:
+        server = LeaseServer()
+        first, second = candidate(Network(server), "a"), candidate(Network(server), "b")
+        await first.acquire()
+        died = now()
+        await second.acquire()
+
+        assert 15 <= now() - died <= 15 + 2 * 4.4
+        assert not first.is_leader
+
+    run_virtual(main())
+
+
+def test_frozen_leader_knows() -> None:
+    """A leader that was frozen until another took over does not believe to lead, not even before it asks."""
+
+    async def main() -> None:
+        server = LeaseServer()
+        first, second = candidate(Network(server), "a"), candidate(Network(server), "b")
+        await first.acquire()
+        await second.acquire()
+
+        assert not first.is_leader
+        with pytest.raises(LeadershipLost, match="b leads now"):
+            await first.hold()
+
+    run_virtual(main())
+
+
+def test_frozen_leader_that_nobody_replaced_goes_on() -> None:
+    """Frozen for long, but alone: the Lease is still ours, so leading goes on."""
+
+    async def main() -> None:
+        elector = candidate(Network(LeaseServer()), "a")
+        await elector.acquire()
+        await asyncio.sleep(100)
+
+        assert not elector.is_leader
+
+        holding = asyncio.create_task(elector.hold())
+        await asyncio.sleep(3)
+
+        assert elector.is_leader
+
+        await stop(holding)
+
+    run_virtual(main())
+
+
+def test_cut_off_leader_stops_before_another_starts() -> None:
+    """A leader that cannot renew for ten seconds stops its work, five seconds before anybody may take over."""
+
+    async def main() -> None:
+        server = LeaseServer()
+        network = Network(server)
+        first, second = candidate(network, "a"), candidate(Network(server), "b")
+        times: dict[str, float] = {}
+
+        async def work() -> None:
+            try:
+                await forever()
+            finally:
+                times["stopped"] = now()
+
+        async def successor() -> None:
+            times["started"] = now()
+            await forever()
+
+        leading = asyncio.create_task(first.lead(work))
+        await asyncio.sleep(60)
+        waiting = asyncio.create_task(second.lead(successor))
+        await asyncio.sleep(60)
+        network.cut = True
+        times["cut"] = now()
+
+        with pytest.raises(LeadershipLost, match="could not be renewed for 10 s"):
+            await leading
+        await asyncio.sleep(60)
+        await stop(waiting)
+
+        assert 8 <= times["stopped"] - times["cut"] <= 12
+        assert times["started"] - times["stopped"] >= 3
+
+    run_virtual(main())
+
+
+def test_short_trouble_is_survived() -> None:
+    """A leader whose requests fail for a while, shorter than its deadline, goes on leading."""
+
+    async def main() -> None:
+        server = LeaseServer()
+        network = Network(server)
+        elector = candidate(network, "a")
+        leading = asyncio.create_task(elector.lead(forever))
+        await asyncio.sleep(10)
+        network.lose_answers = True
+        await asyncio.sleep(7)
+        network.lose_answers = False
+        await asyncio.sleep(10)
+
+        assert not leading.done()
+        assert elector.is_leader
+
+        await stop(leading)
+
+    run_virtual(main())
+
+
+def test_work_that_does_not_stop_is_left_behind() -> None:
+    """Lost leadership is reported in time even when the work ignores it, and the Lease is not given back then."""
+
+    async def main() -> None:
+        server = LeaseServer()
+        network = Network(server)
+        elector = candidate(network, "a")
+        release = asyncio.Event()
+
+        async def stubborn() -> None:
+            while not release.is_set():
+                try:
+                    await release.wait()
+                except asyncio.CancelledError:
+                    continue
+
+        leading = asyncio.create_task(elector.lead(stubborn))
+        await asyncio.sleep(10)
+        network.cut = True
+        started = now()
+        with pytest.raises(LeadershipLost):
+            await leading
+
+        assert now() - started <= 12 + 5
+        assert server.spec["holderIdentity"] == "a"
+        release.set()
+
+    run_virtual(main())
+
+
+def test_work_that_ends_or_fails() -> None:
+    """When the work ends by itself the Lease is given back, and its error is not lost."""
+
+    async def main() -> None:
+        server = LeaseServer()
+
+        async def fine() -> None:
+            await asyncio.sleep(5)
+
+        async def broken() -> None:
+            await asyncio.sleep(5)
+            raise RuntimeError("broken")
+
+        works: list[Callable[[], Awaitable[None]]] = [fine, broken]
+        await candidate(Network(server), "a").lead(works[0])
+
+        assert server.spec["holderIdentity"] == ""
+        with pytest.raises(RuntimeError, match="broken"):
+            await candidate(Network(server), "b").lead(works[1])
+        assert server.spec["holderIdentity"] == ""
+
+    run_virtual(main())
+
+
+def test_stolen_lease_is_noticed_at_the_next_renewal() -> None:
+    """When somebody edits the Lease by hand, the leader stops instead of fighting for it."""
+
+    async def main() -> None:
+        server = LeaseServer()
+        elector = candidate(Network(server), "a")
+        leading = asyncio.create_task(elector.lead(forever))
+        await asyncio.sleep(10)
+        lease = server.read()
+        lease["spec"]["holderIdentity"] = "thief"
+        server.store(lease)
+        started = now()
+
+        with pytest.raises(LeadershipLost, match="thief leads now"):
+            await leading
+        assert now() - started <= 2
+        assert server.spec["holderIdentity"] == "thief"
+
+    run_virtual(main())
+
+
+@pytest.mark.parametrize("answers_lost", [False, True])
+def test_lease_that_was_taken_and_given_back_is_lost(answers_lost: bool) -> None:  # noqa: FBT001
+    """Somebody else led in between, so what this leader believes about the world may be wrong: it stops."""
+
+    async def main() -> None:
+        server = LeaseServer()
+        network = Network(server)
+        elector = candidate(network, "a")
+        leading = asyncio.create_task(elector.lead(forever))
+        await asyncio.sleep(10)
+        network.lose_answers = answers_lost
+        await asyncio.sleep(3)
+        network.lose_answers = False
+        lease = server.read()
+        lease["spec"]["holderIdentity"] = ""
+        server.store(lease)
+
+        with pytest.raises(LeadershipLost, match="nobody leads now"):
+            await leading
+
+    run_virtual(main())
+
+
+def test_validity_counts_from_the_request() -> None:
+    """A renewal whose answer was slow is valid from when it was sent: others may have seen it that early."""
+
+    async def main() -> None:
+        delays = iter((0.0, 0.0, 4.0))  # to the read, which finds nothing; to the create; of its answer
+        elector = candidate(Network(LeaseServer(), lambda: next(delays)), "a")
+        started = now()
+        await elector.acquire()
+
+        assert now() - started == 4.0
+        assert elector.is_leader
+
+        await asyncio.sleep(11.1)
+
+        assert not elector.is_leader
+
+    run_virtual(main())
+
+
+def test_deleted_lease_is_made_again() -> None:
+    """A Lease deleted by hand is made anew by its leader."""
+
+    async def main() -> None:
+        server = LeaseServer()
+        elector = candidate(Network(server), "a")
+        leading = asyncio.create_task(elector.lead(forever))
+        await asyncio.sleep(10)
+        server.lease = None
+        await asyncio.sleep(3)
+
+        assert server.spec["holderIdentity"] == "a"
+        assert elector.is_leader
+
+        await stop(leading)
+
+    run_virtual(main())
+
+
+def test_longer_duration_of_the_holder_counts() -> None:
+    """During an upgrade that shortens the Lease, the old leader's longer one is waited out."""
+
+    async def main() -> None:
+        server = LeaseServer()
+        first = candidate(Network(server), "a", duration=60.0, renew_deadline=40.0)
+        await first.acquire()
+        started = now()
+        await candidate(Network(server), "b").acquire()
+
+        assert now() - started >= 60
+
+    run_virtual(main())
+
+
+def test_other_clocks_do_not_matter() -> None:
+    """Times written by a machine whose clock is an hour off neither keep a dead leader nor end a live one."""
+
+    async def main() -> None:
+        server = LeaseServer()
+        for offset, first_name, second_name in ((-1, "a", "b"), (1, "c", "d")):
+            wrong = datetime.now(UTC) + timedelta(hours=offset)
+            first = candidate(Network(server), first_name, now=lambda wrong=wrong: wrong + timedelta(seconds=now()))
+            leading = asyncio.create_task(first.lead(forever))
+            await asyncio.sleep(30)
+            second = candidate(Network(server), second_name)
+            waiting = asyncio.create_task(second.acquire())
+            await asyncio.sleep(100)
+
+            assert first.is_leader
+            assert not waiting.done()
+
+            server_copy = server.read()
+            await stop(leading)
+            server.store({**server.read(), "spec": server_copy["spec"]})  # as if it had died without releasing
+            await asyncio.sleep(25)
+
+            assert waiting.done()
+            await second.release()
+
+    run_virtual(main())
+
+
+@settings(max_examples=12, deadline=None)
+@given(seed=st.integers(0, 2**32))
+def test_never_two_leaders(seed: int) -> None:
+    """Three candidates on a bad network, frozen and cut off at random: never do two of them believe to lead."""
+    chance = random.Random(seed)
+
+    async def main() -> None:
+        server = LeaseServer()
+        led: set[str] = set()
+        electors: dict[str, LeaderElector] = {}
+        networks = {
+            name: Network(server, lambda: chance.choice((0.0, 0.01, 0.3, 2.0)) * chance.random()) for name in "abc"
+        }
+
+        async def live(name: str) -> None:
+            """Lead as often as possible; each time as a new process, now and then frozen while leading."""
+            generation = 0
+            while True:
+                generation += 1
+                elector = electors[name] = candidate(networks[name], f"{name}{generation}")
+                await elector.acquire()
+                while elector.is_leader:
+                    led.add(name)
+                    holding = asyncio.create_task(elector.hold())
+                    await asyncio.wait((holding,), timeout=chance.uniform(1, 60))
+                    if holding.done():
+                        with pytest.raises(LeadershipLost):
+                            holding.result()
+                        break
+                    await stop(holding)  # frozen: nothing of it runs
+                    await asyncio.sleep(chance.uniform(0, 30))
+                if chance.random() < 0.5:
+                    await elector.release()
+
+        async def disturb() -> None:
+            while True:
+                network = chance.choice(list(networks.values()))
+                network.cut, network.lose_answers = chance.choice(((True, False), (False, True), (False, False)))
+                await asyncio.sleep(chance.uniform(0, 25))
+
+        tasks = [asyncio.create_task(live(name)) for name in "abc"] + [asyncio.create_task(disturb())]
+        for _ in range(1500):
+            await asyncio.sleep(0.2)
+            leaders = [elector.identity for elector in electors.values() if elector.is_leader]
+            assert len(leaders) <= 1, leaders
+        for task in tasks:
+            await stop(task)
+        assert led, "nobody ever led"
+
+    run_virtual(main())
+
+
+@pytest.mark.parametrize(("duration", "renew_deadline", "retry"), [(10, 10, 2), (15, 2, 2), (15, 10, 0)])
+def test_impossible_times_are_refused(duration: float, renew_deadline: float, retry: float) -> None:
+    """Times with which two could lead, or nobody could renew, are refused at the start."""
+    with pytest.raises(ValueError, match="a Lease needs"):
+        LeaderElector(Network(LeaseServer()).transport, duration=duration, renew_deadline=renew_deadline, retry=retry)
+
+
+def test_identities_differ() -> None:
+    """Two processes on one host never share an identity."""
+    network = Network(LeaseServer())
+
+    assert LeaderElector(network.transport).identity != LeaderElector(network.transport).identity
+
+
+@pytest.mark.parametrize(
+    ("moment", "expected"),
+    [
+        (datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), "2026-01-02T03:04:05.000000Z"),
+        (datetime(2026, 1, 2, 3, 4, 5, 678, tzinfo=timezone(timedelta(hours=8))), "2026-01-01T19:04:05.000678Z"),
+    ],
+)
+def test_micro_time(moment: datetime, expected: str) -> None:
+    """The API accepts only UTC with exactly six digits."""
+    assert micro_time(moment) == expected
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", expected)
+
+
+async def test_over_http(server: FakeApiServer, transport: Transport) -> None:
+    """The paths, bodies and preconditions are those of the API: acquire, renew and release over HTTP."""
+    elector = LeaderElector(transport, identity="a", duration=2, renew_deadline=1, retry=0.05)
+
+    async def work() -> None:
+        await asyncio.sleep(0.2)
+
+    await elector.lead(work)
+
+    path = "/apis/coordination.k8s.io/v1/namespaces/ms-operator-system/leases/ms-operator-leader"
+    lease = server.objects[path]
+    assert lease["spec"]["holderIdentity"] == ""
+    assert server.requests[1].body["kind"] == "Lease"
+    assert server.count("PUT") >= 3
