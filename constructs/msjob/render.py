@@ -1,10 +1,9 @@
 """The one door to the workload: `render(job)` gives the objects of an MSJob to synth, command line and controller.
 
-One cdk8s App per render: `chart.to_json()` validates the whole App, and jsii never gives an object back. Roles cross
-jsii packed as one string each, which is put back here.
+One cdk8s App per render: `chart.to_json()` validates the whole App, and jsii never gives an object back. So what crosses
+jsii is one small object a role that names a part of the workload, and the manifests are put in its place here.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any, Final
@@ -44,12 +43,20 @@ def render(job: Job | Mapping[str, Any], construct: type[MSJobWorkload] = MSJobW
         # The chart has the job's name, so that names which cdk8s makes up for a site's objects differ from job to job.
         chart = Chart(App(), parsed.name)
         workload = construct(chart, "workload", job=parsed, packed=True)
-        return _collect(workload, chart.to_json())
+        rendered = _collect(workload, chart.to_json())
     except InvalidJobError:
         raise
     except Exception as error:
         told = f"{type(error).__name__}: {error}"
         raise RenderError(f"{construct.__name__} failed on {parsed.namespace}/{parsed.name}: {told}") from error
+    _release(workload)
+    return rendered
+
+
+def _release(workload: MSJobWorkload) -> None:
+    """Let go of what a construct holds: jsii keeps the construct itself for ever, and a job may be large."""
+    for name in [name for name in vars(workload) if not name.startswith("__")]:
+        delattr(workload, name)
 
 
 def _collect(workload: MSJobWorkload, manifests: Iterable[dict[str, Any]]) -> Rendered:
@@ -63,14 +70,13 @@ def _collect(workload: MSJobWorkload, manifests: Iterable[dict[str, Any]]) -> Re
             continue
         if set(manifest) != _SHELL or set(manifest["metadata"]) != {"name"}:
             raise ValueError(f"patches on the {manifest['kind']} of a job are lost: override its method instead")
-        packed = json.loads(manifest[PACKED])
-        template = Template.from_wire(packed)
-        if "role" in packed:
-            pods.append(PodRange(Role(packed["role"]), packed["first"], packed["count"], template))
-        elif "service" in packed:
-            service = template
+        part = workload.parts.pop(manifest[PACKED])
+        if part.role is not None:
+            pods.append(PodRange(part.role, part.first, part.count, part.template))
+        elif part.kind == "service":
+            service = part.template
         else:
-            extras.append(template)
+            extras.append(part.template)
     order = list(Role)
     pods.sort(key=lambda part: (order.index(part.role), part.first))
     return Rendered(service, tuple(pods), tuple(extras))

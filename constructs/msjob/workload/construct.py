@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
 
 from msjob.api import InvalidJobError, Job, Role
 from msjob.cdk import ApiObject, Chart, Construct, JsonPatch
@@ -13,7 +13,26 @@ from msjob.workload import environment, labels, pods, service
 from msjob.workload.tokens import Facts, Template, Tokens
 
 PACKED: Final = "packed"
-"""Top-level key under which a packed object carries its manifest as one JSON string through jsii."""
+"""Top-level key under which a packed object names its part (see `MSJobWorkload.parts`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Objects of a job that one template stands for.
+
+    Attributes:
+        template: of each of them.
+        kind: what they are: pods of a role, the Service, or an object of a site's.
+        role: of pods.
+        first: lowest replica index of pods.
+        count: how many objects.
+    """
+
+    template: Template
+    kind: Literal["service", "pods", "extra"]
+    role: Role | None = None
+    first: int = 0
+    count: int = 1
 
 
 class MSJobWorkload(Construct):
@@ -33,11 +52,12 @@ class MSJobWorkload(Construct):
         id: construct id, unique in its scope.
         job: the job as the JSON of an MSJob, which is judged first, or a parsed one that has been.
         facts: values of the running cluster; placeholders by default.
-        packed: internal to `msjob.render`: one object per role, its manifest packed as a string.
+        packed: internal to `msjob.render`: the tree has one object per part, which holds the part's key only.
 
     Attributes:
         job: the job, parsed.
         tokens: stand-ins for the facts and the index of a pod.
+        parts: what the job is made of, by key; what jsii keeps for ever is then a short key and not a manifest.
 
     Raises:
         InvalidJobError: the API server would refuse the job, or no pod could be made of it.
@@ -58,11 +78,12 @@ class MSJobWorkload(Construct):
         self.tokens = Tokens.absent_from(f"{self.job.namespace} {self.job.name} {self.job.spec.model_dump_json()}")
         self._facts = facts or Facts()
         self._packed = packed
+        self.parts: dict[str, Part] = {}
         wanted = service.service(self.job, self.tokens)
         if wanted is not None:
             manifest = self.service() or {}
             _require("service", manifest, wanted["metadata"], self.tokens)
-            self._add(self, "service", manifest, {"service": True})
+            self._add(self, "service", manifest, "service")
         for role, spec in self.job.roles.items():
             RolePods(self, role, spec.replicas)
 
@@ -103,15 +124,25 @@ class MSJobWorkload(Construct):
         Raises:
             ValueError: one of the three is missing, or it is to live in another namespace.
         """
-        self._add(self, id, labels.adopted(self.job, manifest, self.tokens), {"extra": True})
+        self._add(self, id, labels.adopted(self.job, manifest, self.tokens), "extra")
 
-    def _add(self, scope: Construct, name: str, manifest: Mapping[str, Any], extent: dict[str, Any]) -> None:
+    def _add(
+        self,
+        scope: Construct,
+        name: str,
+        manifest: Mapping[str, Any],
+        kind: Literal["service", "pods", "extra"],
+        pods: tuple[Role, range] | None = None,
+    ) -> None:
         template = Template.of(manifest, self.tokens)
         if self._packed:
+            key = str(len(self.parts))
+            role, indices = pods or (None, range(1))
+            self.parts[key] = Part(template, kind, role, indices.start, len(indices))
             shell = ApiObject(scope, name, api_version=manifest["apiVersion"], kind=manifest["kind"])
-            shell.add_json_patch(JsonPatch.add(f"/{PACKED}", json.dumps({**extent, **template.to_wire()})))
-        elif "count" in extent:
-            for index in range(extent["first"], extent["first"] + extent["count"]):
+            shell.add_json_patch(JsonPatch.add(f"/{PACKED}", key))
+        elif pods is not None:
+            for index in pods[1]:
                 place(scope, f"{name}-{index}", json.loads(template.fill(self._facts, index)))
         else:
             place(scope, name, json.loads(template.fill(self._facts)))
@@ -141,12 +172,11 @@ class RolePods(Construct):
         job, tokens = workload.job, workload.tokens
         wanted = labels.metadata(job, pods.name(job, role, tokens), labels.pod(job, role, tokens), tokens)
         hosts = min(1 if role is job.host_role else 0, replicas)
-        for host, first, last in ((True, 0, hosts), (False, hosts, replicas)):
-            if first < last:
+        for host, indices in ((True, range(hosts)), (False, range(hosts, replicas))):
+            if indices:
                 manifest = workload.pod(role, host=host)
                 _require("pod", manifest, wanted, tokens)
-                extent = {"role": role.value, "first": first, "count": last - first}
-                workload._add(self, "host" if host else "pod", manifest, extent)  # noqa: SLF001
+                workload._add(self, "host" if host else "pod", manifest, "pods", (role, indices))  # noqa: SLF001
 
 
 def _require(method: str, manifest: Mapping[str, Any], wanted: Mapping[str, Any], tokens: Tokens) -> None:

@@ -1,13 +1,15 @@
 """What a render gives: templates that facts fill in, and their way through the pipe to the controller."""
 
+import gc
 import json
 import random
+import weakref
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from msjob.api import Role
+from msjob.api import Job, Role
 from msjob.render import render
 from msjob.rendered import Rendered
 from msjob.workload.tokens import Facts
@@ -97,3 +99,15 @@ def test_pods_that_differ_only_in_facts_share_a_template() -> None:
         (Role.WORKER, 0, 1000),
     ]
     assert len({*rendered.bodies(FACTS)}) == 1002
+
+
+def test_nothing_of_a_job_is_kept() -> None:
+    """A job that was rendered can be forgotten, although jsii keeps every construct: a worker renders hundreds."""
+    job = Job.parse(msjob())
+    kept = weakref.ref(job)
+
+    render(job)
+    del job
+    gc.collect()
+
+    assert kept() is None
