@@ -1,12 +1,13 @@
 """The test as kubelet: pods behave as on a node."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime
 
 import pytest
 
 from support.testbed.client import PODS, Client, Object
 from support.testbed.kubelet import Kubelet
-from support.testbed.nodes import NODES, set_node_ready
+from support.testbed.nodes import NODES, create_node, delete_node, set_node_ready
 from support.testbed.podstatus import ended, running, waiting
 
 
@@ -174,9 +175,18 @@ def taints(node: Object) -> set[tuple[str, str]]:
     return {(taint["key"], taint["effect"]) for taint in node["spec"].get("taints", [])}
 
 
-def test_lost_node(kubelet: Kubelet, admin: Client, namespace: str, pod: str) -> None:
+@pytest.fixture
+def healthy_node(admin: Client, namespace: str) -> Iterator[str]:
+    """The name of a Node that is removed after the test."""
+    name = f"healthy-{namespace}"
+    yield name
+    delete_node(admin, name)
+
+
+def test_lost_node(kubelet: Kubelet, admin: Client, namespace: str, pod: str, healthy_node: str) -> None:
     """A Node that the test reports as lost is tainted, and its pods are no longer ready, though nobody stopped them."""
     kubelet.set_pod(namespace, pod)
+    create_node(admin, healthy_node)
     set_node_ready(admin, kubelet.node, "Unknown")
 
     lost = admin.get(PODS, pod, namespace)

@@ -140,6 +140,7 @@ def controller_manager_command(binaries: Binaries, files: Files, kubeconfig: Pat
         f"--root-ca-file={files.certificate}",
         "--node-monitor-period=1s",
         "--node-monitor-grace-period=24h",
+        "--node-eviction-rate=10",
         "--kube-api-qps=500",
         "--kube-api-burst=1000",
     ]

@@ -20,7 +20,7 @@ from typing import Literal, Self
 from support.testbed import podstatus
 from support.testbed.client import PODS, Client, Object
 from support.testbed.errors import ApiError, ConflictError, NotFoundError, UnreachableError
-from support.testbed.nodes import NODES, create_node
+from support.testbed.nodes import create_node, delete_node
 from support.testbed.podstatus import ContainerState, Report, Time
 from support.testbed.waiting import wait_for
 from support.testbed.watch import Watch
@@ -206,8 +206,7 @@ class Kubelet:
             for pod in self._client.list(PODS, self._namespace, fields=f"spec.nodeName={node}"):
                 with contextlib.suppress(NotFoundError):
                     self._client.delete(PODS, pod["metadata"]["name"], pod["metadata"]["namespace"], grace=0)
-            with contextlib.suppress(NotFoundError):
-                self._client.delete(NODES, node)
+            delete_node(self._client, node)
         self._nodes.clear()
 
     def __enter__(self) -> Self:

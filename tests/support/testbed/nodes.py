@@ -34,10 +34,17 @@ def create_node(client: Client, name: str, *, ip: str = "10.0.0.1", labels: dict
     client.patch(NODES, name, {"status": status}, subresource="status")
 
 
+def delete_node(client: Client, name: str) -> None:
+    """Delete a Node; does nothing when there is none of that name."""
+    with contextlib.suppress(NotFoundError):
+        client.delete(NODES, name)
+
+
 def set_node_ready(client: Client, name: str, ready: Readiness) -> None:
     """Report a Node as ready (``True``), broken (``False``) or lost (``Unknown``).
 
-    kube-controller-manager then taints the Node within a second or two. What it also does when it finds a Node lost by
+    kube-controller-manager then taints the Node within a second or two, with ``NoExecute`` only while another Node is
+    ready: when all are lost it takes itself for the one who is cut off. What it also does when it finds a Node lost by
     itself, after a grace period that no test waits for, is done here: the pods on a lost Node are no longer ready.
     """
     client.patch(NODES, name, {"status": {"conditions": [_ready_condition(ready)]}}, subresource="status")
