@@ -167,9 +167,9 @@ class FakeApiServer:
         self._history.append((self.version, kind, copy.deepcopy(obj)))
         self.send({"type": kind, "object": obj})
 
-    async def _handle(self, request: web.Request) -> web.StreamResponse:
+    async def _handle(self, request: web.Request) -> web.StreamResponse:  # noqa: PLR0911 - one return a method
         raw = await request.read()
-        body = json.loads(raw) if raw else None
+        body: Any = json.loads(raw) if raw else None
         headers = {name.lower(): value for name, value in request.headers.items()}
         self.requests.append(Seen(request.method, request.path, dict(request.query), headers, body))
         if self.prepared and (answer := self.prepared.pop(0)) is not None:

@@ -74,6 +74,17 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         super()._run_once()  # type: ignore[misc]
 
 
+async def eventually(condition: Callable[[], bool], seconds: float = 4.0) -> None:
+    """Wait in real time until something becomes true.
+
+    Raises:
+        TimeoutError: It did not.
+    """
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110 - conditions are about the other side, which sets no event
+            await asyncio.sleep(0.005)
+
+
 def run_virtual(main: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine in virtual time."""
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:

@@ -8,6 +8,7 @@ from msjob_controller.kube import errors
 
 
 def answer(code: int, reason: str = "", **fields: object) -> bytes:
+    """Return the body of a failed request."""
     return json.dumps({"kind": "Status", "code": code, "reason": reason, "message": "why", **fields}).encode()
 
 

@@ -13,12 +13,13 @@ from msjob_controller.kube.connection import Connection
 from msjob_controller.kube.events import EventRecorder
 from msjob_controller.kube.transport import Object, Transport
 from support.apiserver import FakeApiServer, status
-from support.virtual_time import ManualClock
+from support.virtual_time import ManualClock, eventually
 
 EVENTS = "/api/v1/namespaces/team/events"
 
 
 def job(name: str = "train", uid: str = "u1") -> Object:
+    """Return a job to report about."""
     return {
         "apiVersion": "mindspore.gitee.com/v1",
         "kind": "MSJob",
@@ -37,6 +38,7 @@ async def recording(transport: Transport, **options: Any) -> AsyncIterator[Event
 
 
 def written(server: FakeApiServer) -> list[Object]:
+    """Return the events the server has."""
     return [obj for path, obj in server.objects.items() if "/events/" in path]
 
 
@@ -160,8 +162,7 @@ async def test_trouble_is_retried(server: FakeApiServer, transport: Transport, m
     server.prepared = [status(500), status(503)]
     async with recording(transport) as recorder:
         recorder.event(job(), "Normal", "Created", "x")
-        while not server.requests:
-            await asyncio.sleep(0.001)
+        await eventually(lambda: bool(server.requests))
         await asyncio.sleep(0.02)
         recorder.event(job(), "Normal", "Created", "x")
 

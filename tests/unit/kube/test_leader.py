@@ -3,7 +3,6 @@
 import asyncio
 import random
 import re
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -20,6 +19,7 @@ from support.virtual_time import run_virtual
 
 
 def now() -> float:
+    """Return the virtual time."""
     return asyncio.get_running_loop().time()
 
 
@@ -29,10 +29,12 @@ def candidate(network: Network, name: str, **options: Any) -> LeaderElector:
 
 
 async def forever() -> None:
+    """Work without end."""
     await asyncio.Event().wait()
 
 
-async def stop(task: asyncio.Task[None]) -> None:
+async def stop(task: asyncio.Task[Any]) -> None:
+    """Cancel a task and wait for its end."""
     task.cancel()
     await asyncio.wait((task,))
 
@@ -67,13 +69,13 @@ def test_leader_stays() -> None:
         leading = asyncio.create_task(first.lead(forever))
         await asyncio.sleep(1)
         waiting = asyncio.create_task(second.lead(forever))
-        await asyncio.sleep(3600)
+        await asyncio.sleep(900)
 
         assert first.is_leader
         assert not second.is_leader
         assert second.holder == "a"
         assert network.requests[2:] == ["replace"] * (len(network.requests) - 2)
-        assert 1795 <= len(network.requests) <= 1803
+        assert 445 <= len(network.requests) <= 453
         assert server.spec["leaseTransitions"] == 0
 
         await stop(waiting)
@@ -156,12 +158,11 @@ def test_frozen_leader_that_nobody_replaced_goes_on() -> None:
         await elector.acquire()
         await asyncio.sleep(100)
 
-        assert not elector.is_leader
-
+        before = elector.is_leader
         holding = asyncio.create_task(elector.hold())
         await asyncio.sleep(3)
 
-        assert elector.is_leader
+        assert (before, elector.is_leader) == (False, True)
 
         await stop(holding)
 
@@ -270,12 +271,11 @@ def test_work_that_ends_or_fails() -> None:
             await asyncio.sleep(5)
             raise RuntimeError("broken")
 
-        works: list[Callable[[], Awaitable[None]]] = [fine, broken]
-        await candidate(Network(server), "a").lead(works[0])
+        await candidate(Network(server), "a").lead(fine)
 
         assert server.spec["holderIdentity"] == ""
         with pytest.raises(RuntimeError, match="broken"):
-            await candidate(Network(server), "b").lead(works[1])
+            await candidate(Network(server), "b").lead(broken)
         assert server.spec["holderIdentity"] == ""
 
     run_virtual(main())
@@ -406,11 +406,11 @@ def test_other_clocks_do_not_matter() -> None:
     run_virtual(main())
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(seed=st.integers(0, 2**32))
-def test_never_two_leaders(seed: int) -> None:
+def test_never_two_leaders(seed: int) -> None:  # noqa: C901 - a small world of its own
     """Three candidates on a bad network, frozen and cut off at random: never do two of them believe to lead."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311 - no secret
 
     async def main() -> None:
         server = LeaseServer()

@@ -156,4 +156,4 @@ class QueueMachine(RuleBasedStateMachine):
 
 
 TestQueue = QueueMachine.TestCase
-TestQueue.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestQueue.settings = settings(max_examples=25, stateful_step_count=30, deadline=None)

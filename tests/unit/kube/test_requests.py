@@ -12,12 +12,14 @@ from msjob_controller.kube.connection import Connection, Credentials, Grant
 from msjob_controller.kube.ratelimit import TokenBucket
 from msjob_controller.kube.transport import Transport, decode, encode
 from support.apiserver import FakeApiServer, status
+from support.virtual_time import eventually
 
 PODS = "/api/v1/namespaces/ns/pods"
 JOBS = "/apis/mindspore.gitee.com/v1/namespaces/ns/msjobs"
 
 
 def pod(name: str, **fields: object) -> dict[str, object]:
+    """Return a pod."""
     return {"metadata": {"name": name, "namespace": "ns"}, **fields}
 
 
@@ -315,8 +317,7 @@ async def test_requests_in_flight_are_limited(server: FakeApiServer) -> None:
     async with Transport(server.connection(), limit=2) as transport:
         watches = [transport.stream(PODS, {"watch": "1", "resourceVersion": "100"}) for _ in range(3)]
         reading = [asyncio.ensure_future(anext(watch)) for watch in watches]
-        while server.watching < 3:
-            await asyncio.sleep(0.01)
+        await eventually(lambda: server.watching == 3)
         server.prepared = [count] * 8
         await asyncio.gather(*(transport.get(f"{PODS}/{name}") for name in "abcdefgh"))
         server.bookmark()

@@ -1,6 +1,7 @@
 """The store: of news that come from three sides in any order, the newest wins."""
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,16 +12,19 @@ from msjob_controller.kube.store import Change, Object, Store, key_of, owner_uid
 
 
 def thing(name: str, version: int, uid: str = "u", **labels: str) -> Object:
+    """Return an object with a resource version."""
     return {
         "metadata": {"name": name, "namespace": "ns", "uid": uid, "resourceVersion": str(version), "labels": labels}
     }
 
 
 def by_color(obj: Object) -> list[str]:
+    """Index by a label."""
     return [obj["metadata"]["labels"]["color"]] if "color" in obj["metadata"]["labels"] else []
 
 
 def store_at(version: int, *objects: Object) -> Store:
+    """Return a store after its first list."""
     store = Store(indexers={"color": by_color})
     store.replace(objects, version)
     return store
@@ -227,7 +231,7 @@ class World:
             else:
                 self.store.put_local(obj)
 
-    def hear(self, changes: list[Change | None]) -> None:
+    def hear(self, changes: Sequence[Change | None]) -> None:
         """Follow what is told, as a handler would."""
         for change in changes:
             if change is not None and change.new is not None:

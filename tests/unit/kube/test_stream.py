@@ -1,6 +1,7 @@
 """The watch stream: how bytes become events, and how it ends."""
 
 import asyncio
+import itertools
 import json
 import time
 from contextlib import aclosing
@@ -14,6 +15,7 @@ from msjob_controller.kube import errors
 from msjob_controller.kube.connection import Credentials, Grant
 from msjob_controller.kube.transport import Object, Transport
 from support.apiserver import FakeApiServer, status
+from support.virtual_time import eventually
 
 PODS = "/api/v1/namespaces/ns/pods"
 WATCH = {"watch": "1", "resourceVersion": "100"}
@@ -32,8 +34,7 @@ async def read(transport: Transport, count: int) -> list[Object]:
 
 async def watching(server: FakeApiServer) -> None:
     """Wait until a watch is open."""
-    while not server.watching:
-        await asyncio.sleep(0.005)
+    await eventually(lambda: server.watching > 0)
 
 
 async def test_events_come_as_they_happen(server: FakeApiServer, transport: Transport) -> None:
@@ -87,7 +88,7 @@ async def test_any_cutting_gives_the_same_events(events: list[dict[str, str]], c
         async def pieces(request: web.Request) -> web.StreamResponse:
             response = web.StreamResponse()
             await response.prepare(request)
-            for start, end in zip(places, places[1:], strict=False):
+            for start, end in itertools.pairwise(places):
                 if end > start:
                     await response.write(data[start:end])
                     await asyncio.sleep(0)
