@@ -1,0 +1,76 @@
+"""The API server takes the CRD as it is, by every way in which people install it."""
+
+import json
+from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
+
+import pytest
+
+from support.programs import ROOT
+from support.testbed.client import Client, Object
+from support.testbed.kubectl import Kubectl
+
+from .conftest import CRDS, established, schema_of
+
+NewCrd = Callable[[], Object]
+
+
+def test_accepted(admin: Client, new_crd: NewCrd) -> None:
+    """Under strict validation nothing in the CRD is refused or too costly, and nothing of the schema is dropped."""
+    manifest = new_crd()
+
+    stored = admin.create(CRDS, manifest, fieldValidation="Strict")
+
+    assert stored["spec"]["versions"] == manifest["spec"]["versions"]
+    served = admin.wait_until(CRDS, manifest["metadata"]["name"], None, established)
+    assert served["status"]["acceptedNames"] == manifest["spec"]["names"]
+    assert not [one for one in served["status"]["conditions"] if one["type"] == "NonStructuralSchema"]
+
+
+def test_no_warnings(kubectl: Kubectl, new_crd: NewCrd) -> None:
+    """The API server has nothing to remark, such as a format that it does not know."""
+    done = kubectl.completed("create", "-f", "-", stdin=json.dumps(new_crd()))
+
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("options", [(), ("--server-side",)], ids=["plain", "server-side"])
+def test_apply(admin: Client, kubectl: Kubectl, new_crd: NewCrd, options: tuple[str, ...]) -> None:
+    """Plain apply, which copies the CRD into an annotation, and server-side apply both work, and twice is as once."""
+    manifest = new_crd()
+    name = manifest["metadata"]["name"]
+
+    kubectl.run("apply", *options, "-f", "-", stdin=json.dumps(manifest))
+    first = admin.wait_until(CRDS, name, None, established)
+    kubectl.run("apply", *options, "-f", "-", stdin=json.dumps(manifest))
+    second = admin.get(CRDS, name)
+
+    assert manifest["spec"]["versions"] == second["spec"]["versions"]
+    assert first["metadata"]["generation"] == second["metadata"]["generation"]
+    assert kubectl.completed("diff", *options, "-f", "-", stdin=json.dumps(manifest)).stdout == ""
+
+
+def test_apply_over_schema_without_rules(admin: Client, kubectl: Kubectl, new_crd: NewCrd) -> None:
+    """An installation with an older CRD is brought up to date by a plain apply."""
+    manifest = new_crd()
+    older = json.loads(json.dumps(manifest))
+    del schema_of(older)["x-kubernetes-validations"]
+    del schema_of(older)["properties"]["spec"]["x-kubernetes-validations"]
+    kubectl.run("apply", "-f", "-", stdin=json.dumps(older))
+
+    kubectl.run("apply", "-f", "-", stdin=json.dumps(manifest))
+
+    assert schema_of(manifest) == schema_of(admin.get(CRDS, manifest["metadata"]["name"]))
+
+
+def test_template_is_of_this_kubernetes(admin: Client) -> None:
+    """The committed pod template schema is what this API server itself says about pod templates."""
+    spec = spec_from_file_location("generate_pod_template", ROOT / "tools" / "generate_pod_template.py")
+    assert spec is not None
+    assert spec.loader is not None
+    generator = module_from_spec(spec)
+    spec.loader.exec_module(generator)
+    document = json.loads(admin.request("GET", "/openapi/v3/api/v1"))
+
+    assert generator.OUTPUT.read_text() == generator.render(document, generator.VERSION)
