@@ -4,8 +4,10 @@ One control plane serves a whole run (with pytest-xdist one for each worker), ea
 programs are found or built before the first test starts, so that no test's time limit counts the minutes of a build.
 """
 
+import contextlib
 import re
 import secrets
+import shutil
 from collections.abc import Generator, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +19,7 @@ from support.programs import ROOT
 from support.testbed.binaries import find_binaries
 from support.testbed.client import Client, Object
 from support.testbed.controlplane import ControlPlane
-from support.testbed.errors import HarnessError
+from support.testbed.errors import HarnessError, NotFoundError
 from support.testbed.kubectl import Kubectl
 from support.testbed.kubelet import Kubelet
 from support.testbed.progress import to_stderr
@@ -27,6 +29,10 @@ _SAFE_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 HERE = Path(__file__).parent
 LOGS = pytest.StashKey[Path]()
 """Where the logs of this run go when a test fails."""
+FAILURE = pytest.StashKey[HarnessError]()
+"""Why there are no programs, for the first test that wants them."""
+RUNS_KEPT = 10
+"""Runs with failures whose logs are kept, this one included."""
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -42,6 +48,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     try:
         find_binaries(show if capture else to_stderr)
     except HarnessError as error:
+        if hasattr(session.config, "workerinput"):  # a worker of pytest-xdist cannot end the run with a message
+            session.config.stash[FAILURE] = error
+            return
         raise pytest.UsageError(f"no control plane to test with: {error}") from error
 
 
@@ -70,9 +79,11 @@ def control_plane(
 ) -> Iterator[ControlPlane]:
     """The control plane of this run, with the CRDs of ``dist/`` and an audit log."""
     config, session = request.config, request.session
+    if FAILURE in config.stash:
+        raise config.stash[FAILURE]
     started = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     config.stash[LOGS] = ROOT / "build" / "testbed-logs" / f"{started}-{worker_name}"
-    control_plane = ControlPlane(manifests=installed_crds, audit=True)
+    control_plane = ControlPlane(binaries=find_binaries(), manifests=installed_crds, audit=True)
     keep = True
     try:
         yield control_plane.start()
@@ -80,6 +91,8 @@ def control_plane(
     finally:
         if keep:
             control_plane.keep_logs(config.stash[LOGS])
+            for folder in sorted(config.stash[LOGS].parent.iterdir())[:-RUNS_KEPT]:
+                shutil.rmtree(folder, ignore_errors=True)
         control_plane.stop()
 
 
@@ -102,7 +115,8 @@ def namespace(control_plane: ControlPlane, request: pytest.FixtureRequest) -> It
     words = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower().removeprefix("test_")).strip("-")
     name = control_plane.create_namespace(f"t-{words[:40].strip('-')}-{secrets.token_hex(3)}")
     yield name
-    control_plane.admin.delete("v1/namespaces", name)
+    with contextlib.suppress(NotFoundError):
+        control_plane.admin.delete("v1/namespaces", name)
 
 
 @pytest.fixture
