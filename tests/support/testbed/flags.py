@@ -121,7 +121,11 @@ def apiserver_command(binaries: Binaries, files: Files, port: int, *, audit: boo
         "--shutdown-watch-termination-grace-period=1s",  # else open watches hold up an orderly stop for a minute
     ]
     if audit:
-        command += [f"--audit-policy-file={files.audit_policy}", f"--audit-log-path={files.audit_log}"]
+        command += [
+            f"--audit-policy-file={files.audit_policy}",
+            f"--audit-log-path={files.audit_log}",
+            "--audit-log-maxsize=10000",  # MB; else what was logged before the first 100 MB were full is moved away
+        ]
     return command
 
 
