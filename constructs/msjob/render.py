@@ -1,7 +1,7 @@
 """The one door to the workload: `render(job)` gives the objects of an MSJob to synth, command line and controller.
 
-One cdk8s App per render: `chart.to_json()` validates the whole App, and jsii never gives an object back. So what crosses
-jsii is one small object a role that names a part of the workload, and the manifests are put in its place here.
+One cdk8s App per render: `chart.to_json()` validates the whole App, and jsii never gives an object back. So what
+crosses jsii is one small object a role, which names a part of the workload, and its manifest takes its place here.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,8 +16,8 @@ from msjob.workload import labels
 from msjob.workload.construct import PACKED, MSJobWorkload
 from msjob.workload.tokens import Template
 
-_SHELL: Final = {"apiVersion", "kind", "metadata", PACKED}
-"""What a packed object consists of."""
+_SHELL: Final = {"apiVersion", "kind", "metadata"}
+"""What an object that stands for a part consists of; anything else is a patch, which would be lost."""
 
 
 class RenderError(RuntimeError):
@@ -65,12 +65,12 @@ def _collect(workload: MSJobWorkload, manifests: Iterable[dict[str, Any]]) -> Re
     pods: list[PodRange] = []
     extras: list[Template] = []
     for manifest in manifests:
-        if PACKED not in manifest:
+        if manifest["apiVersion"] != PACKED:
             extras.append(Template.of(labels.adopted(workload.job, manifest, workload.tokens), workload.tokens))
             continue
         if set(manifest) != _SHELL or set(manifest["metadata"]) != {"name"}:
             raise ValueError(f"patches on the {manifest['kind']} of a job are lost: override its method instead")
-        part = workload.parts.pop(manifest[PACKED])
+        part = workload.parts.pop(manifest["metadata"]["name"])
         if part.role is not None:
             pods.append(PodRange(part.role, part.first, part.count, part.template))
         elif part.kind == "service":
