@@ -4,6 +4,7 @@ A role is built once, with tokens where its pods differ, and crosses jsii as one
 for each pod (`Template.fill`), which costs a string join instead of a construct.
 """
 
+import itertools
 import json
 import re
 from collections.abc import Mapping
@@ -53,9 +54,8 @@ class Tokens:
     @classmethod
     def absent_from(cls, text: str) -> "Tokens":
         """Choose tokens that do not occur in a text, always the same ones for the same text."""
-        salt = 0
-        while f"@msjob{salt}." in text:
-            salt += 1
+        taken = set(re.findall(r"@msjob([0-9]+)\.", text))
+        salt = next(number for number in itertools.count() if str(number) not in taken)
         return cls(*(f"@msjob{salt}.{name}@" for name in NAMES))
 
     def values(self, facts: Facts, index: int) -> dict[str, str]:

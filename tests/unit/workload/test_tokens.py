@@ -91,6 +91,14 @@ def test_tokens_are_absent_and_always_the_same(text: str) -> None:
     assert tokens == Tokens.absent_from(text)
 
 
+@pytest.mark.timeout(5)
+def test_tokens_for_a_text_that_takes_many() -> None:
+    """A job as large as can be, made of look-alikes alone, costs no more than another."""
+    text = "".join(f"@msjob{number}." for number in range(100_000))
+
+    assert Tokens.absent_from(text).index == "@msjob100000.index@"
+
+
 def test_text_is_the_same_for_any_order_of_keys() -> None:
     """A template is compact JSON with sorted keys: the order in which a user wrote fields makes no difference."""
     tokens = Tokens.absent_from("")
