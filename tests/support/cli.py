@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-import yaml
 from click.testing import CliRunner
 
 from msjob.cli.main import run
+from msjob.printer import to_yaml
 from support.jobs import Json
 
 
@@ -48,5 +48,5 @@ def msjob_call(*args: str, stdin: str | bytes = b"") -> Outcome:
 
 
 def text(*objects: Json) -> str:
-    """Write objects as YAML documents."""
-    return yaml.safe_dump_all(objects, sort_keys=False, allow_unicode=True)
+    """Write objects as YAML documents that every reader takes for the same."""
+    return to_yaml(objects)

@@ -4,7 +4,6 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib import import_module
 from typing import Final
 
@@ -72,9 +71,10 @@ def run(args: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         return _fail(error)
     except (click.Abort, KeyboardInterrupt):
+        # Ctrl-C ends the Node.js of the construct library too, which is then missed at the end.
+        terminal.silence(sys.stderr)
         return ExitCode.INTERRUPTED
     except OutputClosed:
-        _forget_output()
         return ExitCode.OUTPUT_CLOSED
     except Exception as error:  # noqa: BLE001 - the last door: whatever it is, the user gets one line
         return _fail_unexpectedly(error, debug=state.on)
@@ -96,10 +96,3 @@ def _fail_unexpectedly(error: Exception, *, debug: bool) -> int:
     said = str(error).partition("\n")[0]
     terminal.error(f"internal error: {type(error).__name__}: {said}{advice}")
     return ExitCode.FAILED
-
-
-def _forget_output() -> None:
-    """Let the interpreter find nothing to complain about when it flushes standard output at its end."""
-    with suppress(OSError, ValueError):
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, sys.stdout.fileno())

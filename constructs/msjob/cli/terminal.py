@@ -1,5 +1,10 @@
 """Writing: results to standard output, messages to standard error."""
 
+import os
+import sys
+from contextlib import suppress
+from typing import TextIO
+
 import click
 
 from msjob.cli.exits import Failure, OutputClosed
@@ -19,11 +24,22 @@ def result(text: str) -> None:
         Failure: it cannot be written.
     """
     try:
-        click.echo(text.encode(), nl=False)
+        if sys.stdout is not None:
+            sys.stdout.buffer.write(text.encode())
+            sys.stdout.buffer.flush()
     except BrokenPipeError:
+        silence(sys.stdout)
         raise OutputClosed from None
     except OSError as error:
+        silence(sys.stdout)
         raise Failure(f"cannot write the output: {error.strerror or error}") from None
+
+
+def silence(stream: TextIO) -> None:
+    """Let nothing more come out of a stream, nor an error when the interpreter flushes it at its end."""
+    with suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
 
 
 def note(text: str) -> None:

@@ -1,5 +1,7 @@
 """Bad input of every class: a clear message with its line, the exit code, nothing on standard output of `render`."""
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -117,7 +119,7 @@ def test_huge_template() -> None:
     """A job that no API server could store is refused before anything is rendered from it."""
     env = [{"name": f"V{n}", "value": "x" * 1000} for n in range(1100)]
 
-    outcome = msjob_call("render", "-f", "-", stdin=text(msjob(worker=role(1, template(env=env)))))
+    outcome = msjob_call("render", "-f", "-", stdin=json.dumps(msjob(worker=role(1, template(env=env)))))
 
     assert (outcome.code, outcome.out) == (1, "")
     assert "too many to store" in outcome.err

@@ -1,0 +1,212 @@
+"""`msjob` as a program: help, version, signals, closed pipes, full disks, a missing Node.js, its own mistakes."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from msjob.cli.main import COMMANDS, run
+from support.cli import msjob_call, text
+from support.jobs import msjob
+from support.programs import clean_environment, run_program, write_program
+
+MSJOB = Path(sys.executable).with_name("msjob")
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A good job whose objects do not fit into a pipe."""
+    path = tmp_path_factory.mktemp("job") / "job.yaml"
+    path.write_text(text(msjob(worker=20_000)))
+    return path
+
+
+@pytest.mark.parametrize("command", [[MSJOB], [sys.executable, "-m", "msjob"]], ids=["msjob", "python -m msjob"])
+def test_help_and_version(command: list[str | Path]) -> None:
+    """Both ways to call the program give the same help and the version of the distribution."""
+    helped = run_program(*command, "--help")
+    told = run_program(*command, "--version")
+
+    assert (helped.returncode, helped.stderr) == (0, "")
+    assert helped.stdout.startswith("Usage: msjob [OPTIONS] COMMAND")
+    assert (told.returncode, told.stdout) == (0, f"msjob {version('ms-operator')}\n")
+
+
+def test_help_loads_nothing_that_takes_time() -> None:
+    """The help of the program comes at once: it loads neither pydantic, nor YAML, nor the construct library."""
+    slow = "{'pydantic', 'yaml', 'cdk8s'}"
+    check = f"import sys; from msjob.cli.main import run; run(['--help']); print({slow} & {{*sys.modules}})"
+
+    done = run_program(sys.executable, "-c", check)
+
+    assert done.stdout.splitlines()[-1] == "set()"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command(name: str) -> None:
+    """Each command explains itself, by the line that the program's help has for it, without Node.js."""
+    with CliRunner().isolation() as (out, _, _):
+        assert run(["--help"]) == run([name, "--help"]) == 0
+    text_of_help = out.getvalue().decode()
+
+    assert f"  {name:<9} {COMMANDS[name]}" in text_of_help
+    assert import_module(f"msjob.cli.{name}").command.get_short_help_str(100) == COMMANDS[name]
+    assert f"Usage: msjob {name} [OPTIONS]" in text_of_help
+    assert "Exit codes:" in text_of_help
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nonsense"],
+        ["render"],
+        ["render", "--nonsense"],
+        ["validate"],
+        ["validate", "-f"],
+        ["validate", "-f", "-", "-f", "-"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage(arguments: list[str]) -> None:
+    """Wrong usage is told on standard error with exit code 2."""
+    outcome = msjob_call(*arguments)
+
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "Error: " in outcome.err
+
+
+def test_validate_needs_no_node(job: Path) -> None:
+    """Jobs are checked where there is no Node.js, and `validate` never loads the construct library."""
+    done = run_program(MSJOB, "validate", "-f", job, env={"JSII_NODE": "/missing/node"})
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{job}: default/train is valid\n", "")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["render", "-f", "{job}"], ["synth", "--output", "{folder}/out"]], ids=["render", "synth"]
+)
+def test_a_missing_node_is_one_error(arguments: list[str], job: Path, tmp_path: Path) -> None:
+    """What needs Node.js says in one line that there is none, and what to do."""
+    filled = [argument.format(job=job, folder=tmp_path) for argument in arguments]
+
+    done = run_program(MSJOB, *filled, env={"JSII_NODE": "/missing/node"})
+
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("error: JSII_NODE=/missing/node is not a usable Node.js")
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_reader_that_leaves_is_no_error(job: Path) -> None:
+    """As in `msjob render | head`: nothing is said, and the exit code is that of a program ended by SIGPIPE."""
+    with subprocess.Popen(
+        [MSJOB, "render", "-f", job], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environment()
+    ) as program:
+        assert program.stdout is not None
+        assert program.stderr is not None
+        assert program.stdout.readline() == b"---\n"
+        program.stdout.close()
+        said = program.stderr.read()
+
+    assert (program.returncode, said) == (141, b"")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+def test_a_full_disk_is_told(job: Path) -> None:
+    """Output that cannot be written is an error of one line."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [MSJOB, "validate", "-f", job], check=False, stdout=full, stderr=subprocess.PIPE, env=clean_environment()
+        )
+
+    assert (done.returncode, done.stderr) == (3, b"error: cannot write the output: No space left on device\n")
+
+
+def _interrupt(program: subprocess.Popen[bytes]) -> tuple[int, bytes]:
+    """Press Ctrl-C, which reaches every process of the terminal, and see how the program ends."""
+    os.killpg(program.pid, signal.SIGINT)
+    _, said = program.communicate(timeout=20)
+    return program.returncode, said
+
+
+def test_interrupted_while_it_prints(job: Path) -> None:
+    """Ctrl-C ends the program at once and without a word."""
+    with subprocess.Popen(
+        [MSJOB, "render", "-f", job],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=clean_environment(),
+        start_new_session=True,
+    ) as program:
+        assert program.stdout is not None
+        assert program.stdout.readline() == b"---\n"
+        code, said = _interrupt(program)
+
+    assert (code, said.strip()) == (130, b"")
+
+
+def test_interrupted_while_node_starts(job: Path, tmp_path: Path) -> None:
+    """Ctrl-C while Node.js, which may be slow, has not answered yet ends the program without a traceback."""
+    started = tmp_path / "started"
+    node = write_program(
+        tmp_path / "node", f'[ "$1" = --version ] && echo v24.0.0 && exit\n: > {started}\nexec sleep 30'
+    )
+    with subprocess.Popen(
+        [MSJOB, "render", "-f", job],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**clean_environment(), "JSII_NODE": str(node)},
+        start_new_session=True,
+    ) as program:
+        while not started.exists():
+            assert program.poll() is None
+            time.sleep(0.02)
+        code, said = _interrupt(program)
+
+    assert code == 130
+    assert b"Traceback" not in said
+
+
+@pytest.mark.parametrize("arguments", [["--debug", "validate", "-f", "-"], ["validate", "-f", "-", "--debug"]])
+def test_a_mistake_of_the_program(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bug of the program's own is one line that asks for a report; `--debug`, anywhere, adds the traceback."""
+
+    def fail(_names: object) -> None:
+        raise ZeroDivisionError("a bug\nof two lines")
+
+    monkeypatch.setattr("msjob.cli.validate.check_files", fail)
+    outcomes = []
+    for given in ([argument for argument in arguments if argument != "--debug"], arguments):
+        with CliRunner().isolation() as (_, err, _):
+            outcomes.append((run(given), err.getvalue().decode()))
+
+    (code, plain), (debug_code, full) = outcomes
+    assert (code, debug_code) == (3, 3)
+    assert plain == "error: internal error: ZeroDivisionError: a bug; please report it with the output of --debug\n"
+    assert "Traceback (most recent call last)" in full
+    assert full.endswith("error: internal error: ZeroDivisionError: a bug\n")
+
+
+def test_colours_only_on_a_terminal() -> None:
+    """Messages that go to a file or a pipe hold no escape sequences, whatever the environment says."""
+    done = run_program(MSJOB, "render", "-f", "-", "--job-construct", "missing:Class", env={"TERM": "xterm-256color"})
+
+    assert done.returncode == 2
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_output_is_utf_8_in_any_locale(tmp_path: Path) -> None:
+    """Text beyond ASCII is printed the same where the locale cannot encode it."""
+    (tmp_path / "job.yaml").write_text(text(msjob(worker=1, größe=1)), encoding="utf-8")
+    locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+
+    done = run_program(MSJOB, "validate", "-f", "job.yaml", cwd=tmp_path, env=locale)
+
+    assert (done.returncode, done.stdout) == (1, "job.yaml:8:3: spec.größe: unknown field [schema]\n")
