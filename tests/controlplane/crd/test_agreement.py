@@ -16,6 +16,7 @@ from support.testbed.errors import ApiError, BadRequestError, InvalidError, NotF
 from support.verdicts import STRICTER, UPDATES, VERDICTS, Update, Verdict
 
 MESSAGES = {rule.id: rule.message for rule in rules.RULES}
+OUTER = ((), ("msReplicaSpecs",))
 SAID_BY_KUBERNETES = {"name-missing"}
 """Cases in which the API server has said the same in its own words before a rule is asked."""
 
@@ -70,19 +71,17 @@ def test_update(admin: Client, namespace: str, case: Update) -> None:
         assert MESSAGES[case.rule] in message
 
 
+_texts = st.sampled_from(
+    ["", "a", "auto", "2", "500m", "2Gi", "Never", "AllWorkers", "Msrun", "mindspore", "TCP", "é\n"]
+)
+_numbers = st.integers(-1, 3) | st.sampled_from([1024, 2**31, 2**63, 0.5, -1.5, 1e300]) | st.integers(-(2**33), 2**33)
 _values: st.SearchStrategy[Any] = (
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**33), 2**33)
-    | st.sampled_from([0, 1, 2, 2**31, 2**63, 0.5, -1.5, 1e300])
-    | st.sampled_from(["", "a", "auto", "2", "500m", "2Gi", "Never", "AllWorkers", "Msrun", "mindspore", "TCP", "é\n"])
-    | st.just([])
-    | st.just({})
-    | st.just([None])
-    | st.just([{}])
-    | st.just({"a": "b"})
-    | st.just({"a": 1})
-    | st.just([{"name": "a"}, {"name": "a"}])
+    _texts
+    | _numbers
+    | st.sampled_from([None, True, False])
+    | st.builds(list)
+    | st.builds(dict)
+    | st.sampled_from([[None], [{}], {"a": "b"}, {"a": 1}, [{"name": "a"}, {"name": "a"}]]).map(deepcopy)
 )
 _new_keys = st.sampled_from(
     [
@@ -113,6 +112,13 @@ _new_keys = st.sampled_from(
 )
 
 
+def like(value: Any) -> st.SearchStrategy[Any]:
+    """Values of the type of another, which often are good ones, or of any type."""
+    if isinstance(value, str):
+        return _texts | _values
+    return _numbers | _values if isinstance(value, int) else _values
+
+
 def places(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
     """All paths in a value."""
     found = [path] if path else []
@@ -127,19 +133,19 @@ def damaged(draw: st.DrawFn) -> Json:
     """Jobs with one or two fields changed, taken away or added, anywhere in their spec."""
     job = deepcopy(draw(jobs()))
     for _ in range(draw(st.integers(1, 2))):
-        path = draw(st.sampled_from(places({"spec": job.get("spec", {})})))
+        # The outermost fields are left to the table: without them nothing else is looked at.
+        path = draw(st.sampled_from([path for path in places(job) if path[0] == "spec" and path[1:] not in OUTER]))
         place: Any = job
         for key in path[:-1]:
             place = place[key]
+        last: Any = path[-1]
         match draw(st.sampled_from(["change", "add", "take"])):
-            case "add" if isinstance(place[path[-1]], dict):
-                place[path[-1]][draw(_new_keys)] = draw(_values)
+            case "add" if isinstance(place[last], dict):
+                place[last][draw(_new_keys)] = draw(_values)
             case "take":
-                del place[path[-1]]
+                del place[last]
             case _:
-                place[path[-1]] = draw(_values)
-        if "spec" not in job:
-            break
+                place[last] = draw(like(place[last]))
     return job
 
 
