@@ -26,7 +26,7 @@ class NameTakenError(Exception):
     """A child's name belongs to an object that the job does not own.
 
     Attributes:
-        leaving: that object is being deleted; most often it is the child of a deleted job of the same name.
+        leaving: that object is being deleted or just gone; most often it was a child of a deleted job of that name.
     """
 
     def __init__(self, path: str, *, leaving: bool) -> None:
@@ -142,7 +142,8 @@ class Actions:
         try:
             found = await self._transport.get(f"{path}/{name}")
         except NotFound:
-            return None
+            # Gone in between: the name is free, but there is still no child.
+            return Failure(name, NameTakenError(f"{path}/{name}", leaving=True))
         except ApiError as error:
             return Failure(name, error)
         owners = found["metadata"].get("ownerReferences") or []

@@ -14,7 +14,7 @@ from msjob.validation import validate
 from msjob.workload.tokens import Facts
 from msjob_controller.actions import Actions, Failure, NameTakenError
 from msjob_controller.cluster import Cluster
-from msjob_controller.kube.errors import ApiError, Invalid
+from msjob_controller.kube.errors import ApiError, Invalid, Terminating
 from msjob_controller.kube.events import EventRecorder
 from msjob_controller.kube.transport import Transport
 from msjob_controller.metrics import Metrics
@@ -150,9 +150,14 @@ class Reconciler:
             return True, None
         # Deletes come after the status: once pods are gone, only the status tells what they came to.
         failures = created + await self._delete(decision, observed, actions)
+        # In a namespace that is being deleted nothing can be made any more, and the job goes with it.
+        failures = [failure for failure in failures if not isinstance(failure.error, Terminating)]
         if failures:
             first = failures[0]
-            _log.warning("child.failed", job=_key(job), child=first.name, error=str(first.error), count=len(failures))
+            if not _passing(first):
+                _log.warning(
+                    "child.failed", job=_key(job), child=first.name, error=str(first.error), count=len(failures)
+                )
             raise RetryLaterError(str(first.error))
         return decision.create_service, written
 
@@ -228,7 +233,7 @@ class Reconciler:
     def _report_created(
         self, job: Json, good: EventReason, bad: EventReason, made: int, failures: list[Failure]
     ) -> None:
-        telling = [failure for failure in failures if not getattr(failure.error, "leaving", False)]
+        telling = [failure for failure in failures if not _passing(failure)]
         if telling:
             first = telling[0]
             message = f"Error creating {first.name}: {getattr(first.error, 'message', first.error)}"
@@ -250,6 +255,11 @@ _COUNTED: Final = (
 
 def _key(job: Json) -> str:
     return f"{job['metadata']['namespace']}/{job['metadata']['name']}"
+
+
+def _passing(failure: Failure) -> bool:
+    """Whether a failure is in the course of things, and nobody need hear of it."""
+    return isinstance(failure.error, Terminating) or getattr(failure.error, "leaving", False)
 
 
 def _refused(error: ApiError | NameTakenError) -> bool:

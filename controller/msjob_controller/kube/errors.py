@@ -5,6 +5,7 @@
     ApiError
     ├── Unauthorized       401  the credentials are not accepted, also after they were renewed
     ├── Forbidden          403  RBAC, a quota or an admission plugin refuses
+    │   └── Terminating    403  the namespace is being deleted: nothing new will ever be taken in it
     ├── NotFound           404
     ├── Conflict           409  the object changed since it was read, or a precondition does not hold
     ├── AlreadyExists      409  reason AlreadyExists: a create met an object of that name
@@ -65,6 +66,10 @@ class Forbidden(ApiError):
     """403: the identity may not do this (RBAC), or a quota or an admission plugin refused."""
 
 
+class Terminating(Forbidden):
+    """403 with cause NamespaceTerminating: the namespace is being deleted, which nothing stops."""
+
+
 class NotFound(ApiError):
     """404: no such object, or no such resource type."""
 
@@ -118,6 +123,7 @@ _BY_STATUS: Final[Mapping[int, type[ApiError]]] = {
     429: TooManyRequests,
 }
 _BY_REASON: Final[Mapping[str, type[ApiError]]] = {"AlreadyExists": AlreadyExists, "Expired": Gone}
+_TERMINATING: Final = "NamespaceTerminating"
 _SERVER_ERRORS: Final = range(500, 600)
 
 
@@ -164,8 +170,11 @@ def from_status(content: Mapping[str, Any], *, phrase: str = "", request: str = 
     reason = str(content.get("reason") or phrase)
     message = str(content.get("message") or phrase or "no message")[:_MESSAGE_LIMIT]
     details = content.get("details")
-    seconds = details.get("retryAfterSeconds") if isinstance(details, dict) else None
+    details = details if isinstance(details, dict) else {}
+    seconds = details.get("retryAfterSeconds")
     retry_after = float(seconds) if isinstance(seconds, int) and seconds > 0 else None
     fallback = ServerError if status in _SERVER_ERRORS else ApiError
     kind = _BY_REASON.get(reason) or _BY_STATUS.get(status, fallback)
+    if any(isinstance(cause, dict) and cause.get("reason") == _TERMINATING for cause in details.get("causes") or []):
+        kind = Terminating
     return kind(status, reason, message, retry_after, request=request)

@@ -109,7 +109,7 @@ def read_pod(item: Mapping[str, Any]) -> Pod | None:
     outcome = _outcome(status.get("phase") or "Pending", ended, keeps_trying=keeps_trying)
     finished_at = parse_time(ended.get("finishedAt"))
     asked_to_go = _asked_to_go(metadata)
-    if outcome.ended and asked_to_go is not None and (finished_at is None or finished_at >= asked_to_go):
+    if outcome.ended and asked_to_go is not None and not _ended_before(finished_at, asked_to_go, metadata):
         outcome = Outcome.PENDING
     return Pod(
         name=metadata["name"],
@@ -153,6 +153,16 @@ def _asked_to_go(metadata: Mapping[str, Any]) -> datetime | None:
     return None if when is None else when - timedelta(seconds=metadata.get("deletionGracePeriodSeconds") or 0)
 
 
+def _ended_before(finished_at: datetime | None, asked_to_go: datetime, metadata: Mapping[str, Any]) -> bool:
+    """Whether a pod is known to have ended before its deletion was asked for.
+
+    With a grace of 0 nothing is known: the kubelet, done with stopping a pod, asks for its deletion once more without
+    grace, and the API server then moves the deletion timestamp to that moment (seen on 1.36). Such a pod vanishes next.
+    """
+    grace = metadata.get("deletionGracePeriodSeconds") or 0
+    return grace > 0 and finished_at is not None and finished_at < asked_to_go
+
+
 def _others_run(status: Mapping[str, Any]) -> bool:
     return any(
         container.get("name") != meta.CONTAINER and (container.get("state") or {}).get("running") is not None
@@ -180,5 +190,6 @@ def _outcome(phase: str, ended: Mapping[str, Any], *, keeps_trying: bool) -> Out
 
 
 def _cause(status: Mapping[str, Any], ended: Mapping[str, Any]) -> tuple[str, str]:
-    source = ended if ended.get("exitCode") is not None else status
+    # A node that puts a pod out says so on the pod; its container then only tells of a signal.
+    source = ended if ended.get("exitCode") is not None and not status.get("reason") else status
     return str(source.get("reason") or ""), str(source.get("message") or "").strip()

@@ -101,12 +101,20 @@ def test_what_a_deletion_does_is_no_outcome(code: int) -> None:
     assert (on_its_own.outcome, on_its_own.deleting) == (F if code else S, True)
 
 
-@pytest.mark.parametrize("grace", [0, 10, 3600])
+@pytest.mark.parametrize("grace", [1, 10, 3600])
 def test_the_grace_period_makes_no_difference(grace: int) -> None:
     """A deletion counts from when it was asked for; its timestamp is the end of the grace period."""
     before = pod_json(phase="Failed", states={"mindspore": terminated(1, seconds=99)}, deleted=(100, grace))
     after = pod_json(phase="Failed", states={"mindspore": terminated(1, seconds=101)}, deleted=(100, grace))
     assert (read(before).outcome, read(after).outcome) == (F, P)
+
+
+@pytest.mark.parametrize("code", [0, 143])
+def test_the_last_word_of_a_deletion(code: int) -> None:
+    """Done with stopping a pod, the kubelet has it deleted at once: then the timestamp tells that moment alone."""
+    states = {"mindspore": terminated(code, seconds=20)}
+    phase = "Failed" if code else "Succeeded"
+    assert read(pod_json(phase=phase, states=states, deleted=(22, 0))).outcome is P
 
 
 def test_a_deleted_pod_that_runs_or_waits() -> None:
