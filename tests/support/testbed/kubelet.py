@@ -68,6 +68,7 @@ class Kubelet:
         finished: Time | None = None,
         containers: Mapping[str, ContainerState] | None = None,
         node: str | None = None,
+        uid: str | None = None,
     ) -> Object:
         """Report the state of a pod; binds it to a Node where it has none.
 
@@ -87,9 +88,13 @@ class Kubelet:
             containers: States of containers by name, sidecars and init containers too, which win over all above:
                 see ``podstatus.waiting``, ``running`` and ``ended``.
             node: The Node to bind it to.
+            uid: Report it only when it is that very pod, and no successor of its name.
 
         Returns:
             The pod.
+
+        Raises:
+            ConflictError: The pod has another uid.
         """
         pod = self._client.get(PODS, name, namespace)
         if not pod["spec"].get("nodeName"):
@@ -97,7 +102,8 @@ class Kubelet:
         report = Report(phase, exit_code, reason, message, ready, container_reason, started, finished, containers)
         ip = pod_ip or pod.get("status", {}).get("podIP") or (None if phase == "Pending" else self._new_ip())
         status = podstatus.pod_status(pod, report, pod_ip=ip, host_ip="10.0.0.1", now=datetime.now(UTC))
-        return self._client.patch(PODS, name, {"status": status}, namespace, subresource="status")
+        change = {"metadata": {"uid": uid or pod["metadata"]["uid"]}, "status": status}
+        return self._client.patch(PODS, name, change, namespace, subresource="status")
 
     def bind(self, namespace: str, name: str, node: str | None = None) -> None:
         """Bind a pod to a Node, as the scheduler does; the Node is created when there is none."""
@@ -117,6 +123,7 @@ class Kubelet:
         sidecars: Literal["end", "run"] = "end",
         container_reason: str | None = None,
         finished: Time | None = None,
+        uid: str | None = None,
     ) -> Object:
         """Let the ``mindspore`` container of a pod end.
 
@@ -127,6 +134,7 @@ class Kubelet:
             sidecars: ``run`` lets the other containers run on, so that the pod stays Running.
             container_reason: The reason, such as ``OOMKilled``.
             finished: When it ended; now by default.
+            uid: As in ``set_pod``.
 
         Returns:
             The pod.
@@ -139,6 +147,7 @@ class Kubelet:
             exit_code=exit_code,
             container_reason=container_reason,
             finished=finished,
+            uid=uid,
         )
 
     def terminate(self, namespace: str, name: str, exit_code: int = _SIGTERM_EXIT) -> None:
@@ -146,9 +155,7 @@ class Kubelet:
         pod = self._client.get(PODS, name, namespace)
         if "deletionTimestamp" not in pod["metadata"]:
             raise ValueError(f"pod {name} is not being deleted")
-        if pod["spec"].get("nodeName") and pod["status"].get("phase") not in _ENDED:
-            self.finish(namespace, name, exit_code)
-        self._client.delete(PODS, name, namespace, grace=0, uid=pod["metadata"]["uid"])
+        self._stop(pod, exit_code)
 
     # -- many pods -------------------------------------------------------------------------------------------------
 
@@ -240,9 +247,16 @@ class Kubelet:
         namespace, name = pod["metadata"]["namespace"], pod["metadata"]["name"]
         if "deletionTimestamp" in pod["metadata"]:
             if terminate:
-                self.terminate(namespace, name)
+                self._stop(pod, _SIGTERM_EXIT)
         elif run and pod["status"].get("phase") == "Pending" and not pod["spec"].get("schedulingGates"):
             self.set_pod(namespace, name)
+
+    def _stop(self, pod: Object, exit_code: int) -> None:
+        """Stop and remove a pod, and never a successor of its name."""
+        namespace, name, uid = (pod["metadata"][key] for key in ("namespace", "name", "uid"))
+        if pod["spec"].get("nodeName") and pod["status"].get("phase") not in _ENDED:
+            self.finish(namespace, name, exit_code, uid=uid)
+        self._client.delete(PODS, name, namespace, grace=0, uid=uid)
 
     def _new_ip(self) -> str:
         high, low = divmod(next(self._ips), 250)
