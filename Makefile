@@ -107,7 +107,7 @@ snapshots: setup ## Write the snapshots again; look at the diff before you commi
 
 .PHONY: bench
 bench: testbed ## Measure the operator against the raw ceiling of the API server
-	@$(BIN)/python bench/run.py $(ARGS)
+	@PYTHONPATH=tests $(BIN)/python bench/run.py $(ARGS)
 
 ##@ Build and install
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from api import Api
 from msjob.render import render
 from msjob.workload.tokens import Facts
-
-from api import Api
 
 
 @dataclass(frozen=True, slots=True)

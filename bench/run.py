@@ -3,14 +3,17 @@
 import argparse
 import asyncio
 import contextlib
+import http
 import json
 import os
 import platform
 import signal
+import socket
 import statistics
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -25,6 +28,8 @@ CASES = (
 )
 GOALS = {"60x5": 8.0}
 """Highest ratio to raw that this version promises."""
+READY_SECONDS = 30.0
+"""Time the operator has to be ready for jobs."""
 
 
 def main() -> int:
@@ -38,9 +43,10 @@ def main() -> int:
     parser.add_argument("--json", type=Path, default=Path("build/bench.json"), help="where the figures go")
     parser.add_argument("--case", action="append", choices=[case.name for case in CASES], help="only these cases")
     arguments = parser.parse_args()
-    from support.testbed.controlplane import ControlPlane  # noqa: PLC0415 - --help needs no control plane
+    from msjob.schema import crd_manifest  # noqa: PLC0415 - --help needs neither
+    from support.testbed.controlplane import ControlPlane  # noqa: PLC0415 - likewise
 
-    with ControlPlane() as plane, _operator(plane.kubeconfig):
+    with ControlPlane(manifests=[crd_manifest()]) as plane, _operator(plane.kubeconfig):
         report = asyncio.run(_run(plane.kubeconfig, arguments.runs, arguments.case))
     arguments.json.parent.mkdir(parents=True, exist_ok=True)
     arguments.json.write_text(json.dumps(report, indent=2) + "\n")
@@ -87,30 +93,28 @@ def _print(case: Case, result: Result, wrong: int, goal: float | None) -> None:
 
 @contextlib.contextmanager
 def _operator(kubeconfig: Path) -> Iterator[None]:
-    """The operator as a process of its own, ready, with the CRD in place."""
-    from msjob.crd import crd_manifest  # noqa: PLC0415 - --help needs none
-
-    asyncio.run(_install(kubeconfig, json.dumps(crd_manifest()).encode()))
+    """The operator as a process of its own, ready for jobs."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        probe = f"127.0.0.1:{free.getsockname()[1]}"
     command = [sys.executable, "-m", "msjob_controller.main", "--kubeconfig", str(kubeconfig), "--log-level", "warning"]
-    off = ["--metrics-bind-address", "0", "--health-probe-bind-address", "0"]
-    process = subprocess.Popen([*command, *off])
+    process = subprocess.Popen([*command, "--metrics-bind-address", "0", "--health-probe-bind-address", probe])
     try:
-        time.sleep(3)
+        _wait_ready(f"http://{probe}/readyz")
         yield
     finally:
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=10)
 
 
-async def _install(kubeconfig: Path, crd: bytes) -> None:
-    async with Api(kubeconfig) as api:
-        await api.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
-        for _ in range(100):
-            with contextlib.suppress(RuntimeError):
-                await api.get("/apis/mindspore.gitee.com/v1/msjobs")
+def _wait_ready(url: str) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), urllib.request.urlopen(url, timeout=1) as answer:  # noqa: S310 - http, loopback
+            if answer.status == http.HTTPStatus.OK:
                 return
-            await asyncio.sleep(0.1)
-        raise RuntimeError("the CRD was not served in 10 s")
+        time.sleep(0.05)
+    raise RuntimeError(f"the operator was not ready in {READY_SECONDS:g} s")
 
 
 if __name__ == "__main__":
