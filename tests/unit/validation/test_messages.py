@@ -70,6 +70,19 @@ C = f"{W}.template.spec.containers[0]"
             {"creationTimestamp": "now"},
             f'{W}.template.metadata.creationTimestamp: must be a date-time, not "now"',
         ),
+        (
+            "C.restartPolicyRules",
+            [{"action": "Restart", "exitCodes": {"operator": "In", "values": [[], 1]}}],
+            f"{C}.restartPolicyRules[0].exitCodes.values[0]: must be an integer, not a list",
+        ),
+        (
+            "metadata.namespace",
+            "My_Space",
+            (
+                "metadata.namespace: is no namespace name: use at most 63 lower-case letters, digits and '-', with a letter "
+                "or digit at both ends"
+            ),
+        ),
         (3, "x", "spec.3: unknown field (a key must be a string, not a Python int)"),
     ],
 )
