@@ -79,8 +79,8 @@ C = f"{W}.template.spec.containers[0]"
             "metadata.namespace",
             "My_Space",
             (
-                "metadata.namespace: is no namespace name: use at most 63 lower-case letters, digits and '-', with a letter "
-                "or digit at both ends"
+                "metadata.namespace: is no namespace name: use at most 63 lower-case letters, digits and '-', with a "
+                "letter or digit at both ends"
             ),
         ),
         (3, "x", "spec.3: unknown field (a key must be a string, not a Python int)"),
