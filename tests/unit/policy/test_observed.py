@@ -133,13 +133,18 @@ def test_sidecars() -> None:
 
 
 def test_details() -> None:
-    """Exit code, time, reason and message are those of the container, else of the pod."""
+    """Exit code and time are those of the container; so are reason and message, unless the pod has a reason."""
     ended = terminated(137, seconds=42, reason="OOMKilled", message=" out of memory\n")
-    item = pod_json(Role.PS, 3, phase="Failed", states={"mindspore": ended}, reason="X", message="Y")
+    item = pod_json(Role.PS, 3, phase="Failed", states={"mindspore": ended}, message="Y")
     assert read(item) == Pod(
         "train-ps-3", Role.PS, 3, F, exit_code=137, finished_at=at(42), cause="OOMKilled: out of memory"
     )
-    evicted = pod_json(phase="Failed", reason="Evicted", message="The node was low on resource: memory.")
+    why = {"reason": "Evicted", "message": "The node was low on resource: memory."}
+    killed = {"mindspore": terminated(137, reason="Error")}
+    assert (
+        read(pod_json(phase="Failed", states=killed, **why)).cause == "Evicted: The node was low on resource: memory."
+    )
+    evicted = pod_json(phase="Failed", **why)
     assert read(evicted).cause == "Evicted: The node was low on resource: memory."
     assert read(evicted).finished_at is None
     assert read(pod_json(phase="Failed")).cause == ""
