@@ -1,6 +1,7 @@
 """A bare client of the API server for the benchmark: one keep-alive aiohttp session, plain JSON, nothing else."""
 
 import asyncio
+import base64
 import json
 import ssl
 from collections.abc import Iterable
@@ -26,8 +27,8 @@ class Api:
         config = yaml.safe_load(kubeconfig.read_text())
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
         self._server = cluster["server"]
-        authority = cluster.get("certificate-authority")
-        context = ssl.create_default_context(cafile=authority) if authority else ssl.create_default_context()
+        authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
+        context = ssl.create_default_context(cadata=authority)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=IN_FLIGHT, ssl=context),
             headers={"Authorization": f"Bearer {user['token']}", "Content-Type": "application/json"},
