@@ -1,5 +1,6 @@
 """Calling `msjob` in this process, as the console script does but for the process."""
 
+import sys
 from dataclasses import dataclass
 
 from click.testing import CliRunner
@@ -41,6 +42,7 @@ def msjob_call(*args: str, stdin: str | bytes = b"") -> Outcome:
     """
     with CliRunner().isolation(input=stdin) as (out, err, _):
         code = run(args)
+        sys.stderr.flush()
     outcome = Outcome(code, out.getvalue().decode(), err.getvalue().decode())
     assert "Traceback" not in outcome.out + outcome.err
     assert "internal error" not in outcome.err

@@ -1,7 +1,8 @@
 """What is to be said about the jobs in files, with file, line and field."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from operator import itemgetter
 from typing import Any, Final, Literal
 
 from msjob.api import InvalidJobError, Job, Problem
@@ -108,21 +109,26 @@ def check(document: Document) -> Checked:
         except InvalidJobError as error:
             problems = error.problems
         else:
-            told = [Problem(item.path, item.message, item.reason.value) for item in notices(job)]
-            if not managed(stored):
-                told.insert(
-                    0,
-                    Problem(
-                        ("spec",), "managedBy names another controller: ms-operator leaves this job alone", MANAGED
-                    ),
-                )
-            return Checked(label, job, [_finding(document, "warning", name, item) for item in told])
-    return Checked(label, None, [_finding(document, "error", name, problem) for problem in problems])
+            return Checked(label, job, _findings(document, "warning", name, _warnings(job, stored)))
+    return Checked(label, None, _findings(document, "error", name, problems))
 
 
-def _finding(document: Document, severity: Literal["error", "warning"], job: str, problem: Problem) -> Finding:
-    line, column = document.position(problem.path)
-    return Finding(document.file, line, column, severity, job, problem.field, problem.message, problem.rule)
+def _warnings(job: Job, stored: Mapping[str, Any]) -> Iterator[Problem]:
+    if not managed(stored):
+        yield Problem(("spec",), "managedBy names another controller: ms-operator leaves this job alone", MANAGED)
+    for notice in notices(job):
+        yield Problem(notice.path, notice.message, notice.reason.value)
+
+
+def _findings(
+    document: Document, severity: Literal["error", "warning"], job: str, problems: Iterable[Problem]
+) -> list[Finding]:
+    """Problems with their places, in the order of the file."""
+    placed = sorted(((document.position(item.path), item) for item in problems), key=itemgetter(0))
+    return [
+        Finding(document.file, line, column, severity, job, item.field, item.message, item.rule)
+        for (line, column), item in placed
+    ]
 
 
 def _unreadable(error: LoadError) -> Checked:

@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from typing import Literal
 
 import click
@@ -129,9 +130,13 @@ def _render(jobs: list[Job], construct: str | None) -> Iterator[Rendered]:
         # As for python -m: what lies in the working folder can be named, after all that is installed.
         sys.path.append(os.getcwd())  # noqa: PTH109 - sys.path takes text
     try:
-        used = load_construct(construct) if construct else MSJobWorkload
+        # What a site's module prints is no object.
+        with redirect_stdout(sys.stderr):
+            used = load_construct(construct) if construct else MSJobWorkload
         for job in jobs:
-            yield render(job, used)
+            with redirect_stdout(sys.stderr):
+                rendered = render(job, used)
+            yield rendered
     except RenderError as error:
         raise Failure(str(error)) from None
 

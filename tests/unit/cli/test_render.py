@@ -26,6 +26,12 @@ class Tolerant(MSJobWorkload):
         return pod
 
 
+class Talkative(MSJobWorkload):
+    def pod(self, role, *, host):
+        print("hello")
+        return super().pod(role, host=host)
+
+
 class Broken(MSJobWorkload):
     def pod(self, role, *, host):
         raise ValueError("no such pool")
@@ -170,6 +176,17 @@ def test_a_site_renders_with_its_own_construct() -> None:
 
     assert outcome.code == 0
     assert [pod["spec"]["tolerations"] for pod in objects(outcome.out)[1:]] == [[{"operator": "Exists"}]] * 2
+
+
+@pytest.mark.usefixtures("site")
+def test_what_a_construct_prints_is_no_object() -> None:
+    """A construct that prints does not spoil the manifests: what it says goes to standard error."""
+    job = text(msjob(scheduler=None, worker=1))
+
+    outcome = msjob_call("render", "-f", "-", "--job-construct", "site_workload:Talkative", stdin=job)
+
+    assert (outcome.code, {*outcome.err.splitlines()}) == (0, {"hello"})
+    assert [item["kind"] for item in objects(outcome.out)] == ["Pod"]
 
 
 @pytest.mark.usefixtures("site")

@@ -81,14 +81,15 @@ def test_warnings_do_not_fail() -> None:
     outcome = msjob_call("validate", "-f", "job.yaml")
 
     assert outcome.code == 0
+    # In the order of the file.
     assert [[*line.split(": ")[1:3], line.rpartition("[")[2]] for line in outcome.lines[:-1]] == [
+        ["warning", "spec.msReplicaSpecs.PS", "ParameterServerDeprecated]"],
         ["warning", "spec.msReplicaSpecs.Worker.template.spec.containers[0].env", "ReservedEnvOverridden]"],
         ["warning", "spec.msReplicaSpecs.Worker.template.spec.restartPolicy", "SetPodTemplateRestartPolicy]"],
-        ["warning", "spec.msReplicaSpecs.PS", "ParameterServerDeprecated]"],
     ]
     places = [line.split(":")[1] for line in outcome.lines[:-1]]
     told = [Path("job.yaml").read_text().splitlines()[int(line) - 1].strip() for line in places]
-    assert told == ["env:", "restartPolicy: Always", "PS:"]
+    assert told == ["PS:", "- env:", "restartPolicy: Always"]
 
 
 def test_a_job_of_another_controller_is_a_warning() -> None:
