@@ -89,7 +89,7 @@ def test_warnings_do_not_fail() -> None:
     ]
     places = [line.split(":")[1] for line in outcome.lines[:-1]]
     told = [Path("job.yaml").read_text().splitlines()[int(line) - 1].strip() for line in places]
-    assert told == ["PS:", "- env:", "restartPolicy: Always"]
+    assert told == ["PS:", "env:", "restartPolicy: Always"]
 
 
 def test_a_job_of_another_controller_is_a_warning() -> None:
