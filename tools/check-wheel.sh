@@ -30,4 +30,7 @@ for package in (msjob, msjob_controller):
     assert Path(package.__file__).with_name("py.typed").is_file(), f"{package.__name__} has no py.typed"
 PYTHON
 env/bin/msjob --help >/dev/null
+for command in validate render; do
+    env/bin/msjob "$command" -f "$root/samples/ms_wide_deep_dataparallel.yaml" >/dev/null
+done
 env/bin/ms-operator --help >/dev/null

@@ -1,6 +1,5 @@
 """The program: its commands, and how it ends."""
 
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -65,9 +64,8 @@ def run(args: Sequence[str] | None = None) -> int:
         The exit code. Everything has been said by then: no exception leaves this function.
     """
     state = Debug()
-    colour = False if os.environ.get("NO_COLOR") else None
     try:
-        code = cli.main(args=args, prog_name="msjob", standalone_mode=False, obj=state, color=colour)
+        code = cli.main(args=args, prog_name="msjob", standalone_mode=False, obj=state, color=terminal.colour())
     except click.ClickException as error:
         return _fail(error)
     except (click.Abort, KeyboardInterrupt):

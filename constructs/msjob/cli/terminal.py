@@ -42,6 +42,11 @@ def silence(stream: TextIO) -> None:
         os.dup2(null, stream.fileno())
 
 
+def colour() -> bool | None:
+    """Whether to use colours: never where `NO_COLOR` is set (no-color.org), else on a terminal."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
 def note(text: str) -> None:
     """Write a message of one line."""
     click.echo(printable(text), err=True)
@@ -50,7 +55,7 @@ def note(text: str) -> None:
 def error(text: str) -> None:
     """Write what ends the program."""
     lines = "\n".join(map(printable, text.splitlines()))
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {lines}", err=True)
+    click.echo(f"{click.style('error:', fg='red', bold=True)} {lines}", err=True, color=colour())
 
 
 def printable(text: str) -> str:

@@ -1,6 +1,7 @@
 """`msjob` as a program: help, version, signals, closed pipes, full disks, a missing Node.js, its own mistakes."""
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -194,12 +195,26 @@ def test_a_mistake_of_the_program(arguments: list[str], monkeypatch: pytest.Monk
     assert full.endswith("error: internal error: ZeroDivisionError: a bug\n")
 
 
-def test_colours_only_on_a_terminal() -> None:
-    """Messages that go to a file or a pipe hold no escape sequences, whatever the environment says."""
-    done = run_program(MSJOB, "render", "-f", "-", "--job-construct", "missing:Class", env={"TERM": "xterm-256color"})
+@pytest.mark.parametrize(
+    ("terminal", "environment", "coloured"), [(False, {}, False), (True, {}, True), (True, {"NO_COLOR": "1"}, False)]
+)
+def test_colours_only_on_a_terminal(terminal: bool, environment: dict[str, str], coloured: bool) -> None:  # noqa: FBT001 - parametrized
+    """Messages are coloured on a terminal, unless `NO_COLOR` is set, and never in a file or a pipe."""
+    reader, writer = pty.openpty() if terminal else os.pipe()
+    done = subprocess.run(
+        [MSJOB, "synth", "--output", "/dev/null"],
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stderr=writer,
+        env={**clean_environment(), "JSII_NODE": "/missing/node", "TERM": "xterm", **environment},
+    )
+    said = os.read(reader, 10_000)
+    for end in (reader, writer):
+        os.close(end)
 
-    assert done.returncode == 2
-    assert "\x1b" not in done.stdout + done.stderr
+    assert done.returncode == 3
+    assert b"error:" in said
+    assert (b"\x1b[" in said) == coloured
 
 
 def test_output_is_utf_8_in_any_locale(tmp_path: Path) -> None:
