@@ -51,7 +51,11 @@ def main(args: Sequence[str] | None = None) -> None:
     Args:
         args: arguments; those of the process by default.
     """
-    sys.exit(run(args))
+    code = run(args)
+    if code != ExitCode.GOOD:
+        # All has been said; in the end jsii would complain in many lines about a Node.js that died, as with Ctrl-C.
+        terminal.silence(sys.stderr)
+    sys.exit(code)
 
 
 def run(args: Sequence[str] | None = None) -> int:
@@ -69,8 +73,6 @@ def run(args: Sequence[str] | None = None) -> int:
     except click.ClickException as error:
         return _fail(error)
     except (click.Abort, KeyboardInterrupt):
-        # Ctrl-C ends the Node.js of the construct library too, which is then missed at the end.
-        terminal.silence(sys.stderr)
         return ExitCode.INTERRUPTED
     except OutputClosed:
         return ExitCode.OUTPUT_CLOSED

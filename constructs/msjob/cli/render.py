@@ -16,9 +16,9 @@ from msjob.cli import terminal
 from msjob.cli.debug import debug
 from msjob.cli.exits import ExitCode, Failure
 from msjob.cli.findings import Checked, check_files
+from msjob.cli.node import starting_node
 from msjob.cli.options import files
 from msjob.cli.validate import exit_code
-from msjob.node import NodeNotFoundError
 from msjob.printer import to_yaml
 from msjob.rendered import Rendered
 from msjob.workload.tokens import Facts
@@ -120,12 +120,9 @@ def command(
 
 def _render(jobs: list[Job], construct: str | None) -> Iterator[Rendered]:
     """Render jobs one after the other, so that the first is printed while the next is made."""
-    try:
-        # Only here, because importing it starts Node.js.
-        from msjob.render import RenderError, load_construct, render  # noqa: PLC0415
-        from msjob.workload.construct import MSJobWorkload  # noqa: PLC0415
-    except NodeNotFoundError as error:
-        raise Failure(str(error)) from None
+    with starting_node():
+        from msjob.render import RenderError, load_construct, render  # noqa: PLC0415 - starts Node.js
+        from msjob.workload.construct import MSJobWorkload  # noqa: PLC0415 - likewise
     if construct:
         # As for python -m: what lies in the working folder can be named, after all that is installed.
         sys.path.append(os.getcwd())  # noqa: PTH109 - sys.path takes text

@@ -8,7 +8,7 @@ import click
 from msjob.cli import terminal
 from msjob.cli.debug import debug
 from msjob.cli.exits import ExitCode, Failure
-from msjob.node import NodeNotFoundError
+from msjob.cli.node import starting_node
 from msjob.settings import (
     DEFAULT_NAMESPACE,
     InstallSettings,
@@ -139,11 +139,8 @@ def command(  # noqa: PLR0913 - one for each option
 
 
 def _synth(output: Path, settings: InstallSettings, samples: Path | None) -> None:
-    try:
-        # Only here, because importing it starts Node.js.
-        from msjob.synth import SynthError, synth  # noqa: PLC0415
-    except NodeNotFoundError as error:
-        raise Failure(str(error)) from None
+    with starting_node():
+        from msjob.synth import SynthError, synth  # noqa: PLC0415 - starts Node.js
     try:
         synth(output, settings, samples)
     except SynthError as error:

@@ -105,6 +105,22 @@ def test_a_missing_node_is_one_error(arguments: list[str], job: Path, tmp_path: 
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    "arguments", [["render", "-f", "{job}"], ["synth", "--output", "{folder}/out"]], ids=["render", "synth"]
+)
+def test_a_node_that_dies_is_one_error(arguments: list[str], job: Path, tmp_path: Path) -> None:
+    """A Node.js that does not run the construct library is named, in one line."""
+    node = write_program(tmp_path / "node", '[ "$1" = --version ] && echo v24.0.0')
+    filled = [argument.format(job=job, folder=tmp_path) for argument in arguments]
+
+    done = run_program(MSJOB, *filled, env={"JSII_NODE": str(node)})
+
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith(f"error: Node.js ({node}) does not run the construct library: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_reader_that_leaves_is_no_error(job: Path) -> None:
     """As in `msjob render | head`: nothing is said, and the exit code is that of a program ended by SIGPIPE."""
     with subprocess.Popen(
