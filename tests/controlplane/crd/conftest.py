@@ -13,10 +13,14 @@ CRDS = "apiextensions.k8s.io/v1/customresourcedefinitions"
 
 
 def in_group(group: str) -> Object:
-    """The CRD under another API group, for tests that change it: all else shares the real one."""
+    """The CRD under another API group, for tests that change it: its schema is the real one.
+
+    Its names are others too, because kubectl remembers them for a while and would take the copy for the real one.
+    """
     manifest = crd_manifest()
-    manifest["metadata"]["name"] = f"msjobs.{group}"
+    manifest["metadata"]["name"] = f"copies.{group}"
     manifest["spec"]["group"] = group
+    manifest["spec"]["names"] = {"kind": "MSJob", "listKind": "MSJobList", "plural": "copies", "singular": "copy"}
     return manifest
 
 

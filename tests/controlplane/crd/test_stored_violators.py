@@ -79,7 +79,7 @@ class Stored:
         self.admin = admin
         self.namespace = namespace
         self.version = f"{manifest['spec']['group']}/v1"
-        self.resource = f"{self.version}/msjobs"
+        self.resource = f"{self.version}/copies"
         self._names: dict[str, str] = {}
 
     def job(self, case: Verdict, index: int) -> Json:
