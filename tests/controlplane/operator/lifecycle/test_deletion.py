@@ -1,0 +1,88 @@
+"""A job that is deleted takes all it owns with it."""
+
+from support.jobs import msjob
+from support.live_jobs import Jobs
+from support.operator import Operator
+from support.testbed.client import MSJOBS, PODS
+
+
+def test_children_go_with_the_job(operator: Operator, jobs: Jobs) -> None:
+    """The garbage collector removes pods and Service, and the operator makes none again."""
+    jobs.create()
+    jobs.run(3)
+    jobs.delete()
+
+    jobs.client.wait_for(lambda: not jobs.pods() and not jobs.services(), 20, what="pods and Service to go")
+    jobs.settle()
+    assert jobs.pods() == {}
+    assert jobs.services() == []
+    assert not jobs.client.exists(MSJOBS, "train", jobs.namespace)
+
+
+def test_foreground_deletion(operator: Operator, jobs: Jobs) -> None:
+    """While a job waits for its pods to go, as ``--cascade=foreground`` has it, none is made again."""
+    jobs.kubelet.pause()
+    jobs.create()
+    jobs.run(3)
+    jobs.client.delete(MSJOBS, "train", jobs.namespace, propagation="Foreground")
+    jobs.wait_pods(0, timeout=20)
+    jobs.kubelet.terminate(jobs.namespace, "train-worker-0")
+    jobs.settle()
+    assert set(jobs.pods()) == {"scheduler-0", "worker-1"}
+
+    jobs.kubelet.play(run=False)
+    jobs.client.wait_gone(MSJOBS, "train", jobs.namespace, 20)
+    assert jobs.pods() == {}
+
+
+def test_successor_of_the_same_name(operator: Operator, jobs: Jobs) -> None:
+    """A job deleted and created again at once gets pods of its own as the old ones go, whatever those did last."""
+    old = jobs.create()
+    jobs.run(3)
+    jobs.finish("worker-0")
+    jobs.delete()
+    jobs.client.wait_gone(MSJOBS, "train", jobs.namespace)
+    new = jobs.create()
+
+    def pods_are_new() -> bool:
+        owners = [pod["metadata"]["ownerReferences"][0]["uid"] for pod in jobs.pods().values()]
+        return owners == [new["metadata"]["uid"]] * 3
+
+    jobs.client.wait_for(pods_are_new, 30, what="the new pods")
+    service = jobs.client.get("v1/services", "train-scheduler-0", jobs.namespace)
+    assert service["metadata"]["ownerReferences"][0]["uid"] == new["metadata"]["uid"] != old["metadata"]["uid"]
+    jobs.run(3)
+    assert jobs.true() == ["Created", "Running"]
+
+
+def test_many_successors(operator: Operator, jobs: Jobs) -> None:
+    """A name that is used again and again, each time before anything of the last job is gone, ends in one job."""
+    for _ in range(5):
+        last = jobs.create(msjob(worker=2))
+        jobs.client.delete(MSJOBS, "train", jobs.namespace, propagation="Background")
+    last = jobs.create(msjob(worker=2))
+
+    def pods_are_of_the_last() -> bool:
+        owners = [pod["metadata"]["ownerReferences"][0]["uid"] for pod in jobs.client.list(PODS, jobs.namespace)]
+        return owners == [last["metadata"]["uid"]] * 3
+
+    jobs.client.wait_for(pods_are_of_the_last, 30, what="the pods of the last job")
+    jobs.run(3)
+
+
+def test_pod_that_is_deleted_by_hand(operator: Operator, jobs: Jobs) -> None:
+    """A pod that somebody deletes before the job is over is made again under its name."""
+    jobs.create()
+    jobs.run(3)
+    gone = jobs.pods()["worker-1"]["metadata"]["uid"]
+    jobs.client.delete(PODS, "train-worker-1", jobs.namespace)
+
+    def is_back() -> bool:
+        pod = jobs.pods().get("worker-1")
+        return pod is not None and pod["metadata"]["uid"] != gone
+
+    jobs.client.wait_for(is_back, what="worker-1 to be made again")
+    assert len(jobs.pods()) == 3
+    jobs.set("worker-1")
+    jobs.finish("worker-1", "worker-0")
+    jobs.wait_state("Succeeded")

@@ -1,0 +1,189 @@
+"""MSJobs in a real API server, as a user and as the kubelet of their pods."""
+
+import json
+import secrets
+from collections.abc import Iterable
+from typing import Any
+
+from support.jobs import Json, msjob
+from support.testbed.client import MSJOBS, PODS, Client
+from support.testbed.errors import WaitTimeoutError
+from support.testbed.kubelet import Kubelet
+from support.testbed.waiting import wait_for
+
+SERVICES = "v1/services"
+
+
+class Jobs:
+    """The MSJobs of one namespace.
+
+    Args:
+        client: a client that may do everything.
+        namespace: the namespace.
+        kubelet: plays the kubelet of the namespace.
+    """
+
+    def __init__(self, client: Client, namespace: str, kubelet: Kubelet) -> None:
+        self.client = client
+        self.namespace = namespace
+        self.kubelet = kubelet
+
+    # -- jobs ------------------------------------------------------------------------------------------------------
+
+    def create(self, job: Json | None = None, **fields: Any) -> Json:
+        """Create a job.
+
+        Args:
+            job: the job, in whatever namespace; by default `support.jobs.msjob` with the fields given.
+            fields: see there.
+
+        Returns:
+            The job as it is stored.
+        """
+        body = msjob(namespace=self.namespace, **fields) if job is None else job
+        body["metadata"]["namespace"] = self.namespace
+        return self.client.create(MSJOBS, body)
+
+    def get(self, name: str = "train") -> Json:
+        """The job as it is stored."""
+        return self.client.get(MSJOBS, name, self.namespace)
+
+    def patch(self, spec: Json, name: str = "train") -> Json:
+        """Change fields of its spec, by a merge patch."""
+        return self.client.patch(MSJOBS, name, {"spec": spec}, self.namespace)
+
+    def suspend(self, name: str = "train", *, suspend: bool = True) -> None:
+        """Suspend a job, or resume it."""
+        self.patch({"runPolicy": {"suspend": suspend}}, name)
+
+    def delete(self, name: str = "train") -> None:
+        """Delete a job, as ``kubectl delete --wait=false`` does."""
+        self.client.delete(MSJOBS, name, self.namespace, propagation="Background")
+
+    # -- their status ----------------------------------------------------------------------------------------------
+
+    def status(self, name: str = "train") -> Json:
+        """The status of a job, empty when it has none."""
+        return dict(self.get(name).get("status") or {})
+
+    def conditions(self, name: str = "train") -> dict[str, Json]:
+        """The conditions of a job by type, in their order."""
+        return {item["type"]: item for item in self.status(name).get("conditions") or []}
+
+    def true(self, name: str = "train") -> list[str]:
+        """Types of the conditions that are True, in their order."""
+        return [kind for kind, item in self.conditions(name).items() if item["status"] == "True"]
+
+    def state(self, name: str = "train") -> str:
+        """What the column State shows: the type of the last condition."""
+        return next(reversed(self.conditions(name)), "")
+
+    def wait_state(self, state: str, name: str = "train", timeout: float = 15) -> Json:
+        """Wait until a job is in a state.
+
+        Returns:
+            Its last condition.
+        """
+        found = self.client.wait_until(
+            MSJOBS, name, self.namespace, lambda job: _state(job) == state, timeout, what=state
+        )
+        last: Json = found["status"]["conditions"][-1]
+        return last
+
+    def wait_stalled(self, name: str = "train", timeout: float = 15) -> Json:
+        """Wait until a job is stalled, and give the condition."""
+        return (
+            wait_for(
+                lambda: next((item for item in self.conditions(name).values() if _is_true(item, "Stalled")), None),
+                timeout,
+                what=f"{name} to be stalled",
+            )
+            or {}
+        )
+
+    def counts(self, name: str = "train") -> dict[str, tuple[int, int, int]]:
+        """Active, succeeded and failed pods of each role as the status counts them."""
+        numbers = self.status(name).get("replicaStatuses") or {}
+        return {role: (item["active"], item["succeeded"], item["failed"]) for role, item in numbers.items()}
+
+    def events(self, name: str = "train") -> list[tuple[str, str]]:
+        """Type and reason of the events about a job, oldest first."""
+        return [(event["type"], event["reason"]) for event in self.client.events(self.namespace, about=name)]
+
+    def wait_event(self, reason: str, name: str = "train", timeout: float = 15) -> Json:
+        """Wait for an event about a job, and give the last one of that reason."""
+        found = wait_for(
+            lambda: self.client.events(self.namespace, about=name, reason=reason),
+            timeout,
+            what=f"an event {reason} about {name}",
+        )
+        return found[-1]
+
+    # -- their children --------------------------------------------------------------------------------------------
+
+    def pods(self, name: str = "train") -> dict[str, Json]:
+        """The pods of a job by role and index, such as `worker-0`; those that are being deleted, too."""
+        found = self.client.pods(self.namespace, f"training.kubeflow.org/job-name={name}")
+        return {pod["metadata"]["name"].removeprefix(f"{name}-"): pod for pod in found}
+
+    def services(self) -> list[str]:
+        """Names of the Services of the namespace."""
+        return [item["metadata"]["name"] for item in self.client.list(SERVICES, self.namespace)]
+
+    def wait_pods(self, count: int, name: str = "train", timeout: float = 15) -> dict[str, Json]:
+        """Wait until a job has exactly so many pods that are not being deleted, and give all its pods."""
+
+        def there() -> bool:
+            return sum("deletionTimestamp" not in pod["metadata"] for pod in self.pods(name).values()) == count
+
+        try:
+            wait_for(there, timeout)
+        except WaitTimeoutError:
+            raise WaitTimeoutError(
+                f"waited {timeout:g} s for {count} pods of {name}; they are {', '.join(self.pods(name)) or 'none'}; "
+                f"status: {json.dumps(self.status(name), indent=1)}"
+            ) from None
+        return self.pods(name)
+
+    def run(self, count: int, name: str = "train", timeout: float = 15) -> None:
+        """Wait for the pods of a job, let them run, and wait until the job does."""
+        self.wait_pods(count, name, timeout)
+        for pod in self.pods(name):
+            self.set(pod, name=name)
+        self.wait_state("Running", name, timeout)
+
+    def set(self, pod: str, phase: Any = "Running", *, name: str = "train", **report: Any) -> None:
+        """Report the state of a pod, see `Kubelet.set_pod`."""
+        self.kubelet.set_pod(self.namespace, f"{name}-{pod}", phase=phase, **report)
+
+    def finish(self, *pods: str, code: int = 0, name: str = "train", **report: Any) -> None:
+        """Let the `mindspore` containers of pods end, see `Kubelet.finish`."""
+        for pod in pods:
+            self.kubelet.finish(self.namespace, f"{name}-{pod}", code, **report)
+
+    def delete_pods(self, pods: Iterable[str], name: str = "train") -> None:
+        """Remove pods at once."""
+        for pod in pods:
+            self.client.delete(PODS, f"{name}-{pod}", self.namespace, grace=0)
+
+    def settle(self) -> None:
+        """Wait until the operator has dealt with all that has happened in this namespace.
+
+        A job of its own goes through its whole life. The operator hears of each kind of object in order and looks at
+        jobs in order, so it has looked at all that came before, and the answers to what it wrote are in.
+        """
+        name = f"settle-{secrets.token_hex(3)}"
+        self.create(name=name, scheduler=None, worker=1)
+        self.wait_pods(1, name)
+        self.finish("worker-0", name=name)
+        self.wait_state("Succeeded", name)
+        self.delete(name)
+
+
+def _state(job: Json) -> str:
+    conditions = (job.get("status") or {}).get("conditions") or []
+    return conditions[-1]["type"] if conditions else ""
+
+
+def _is_true(condition: Json, kind: str) -> bool:
+    return condition["type"] == kind and condition["status"] == "True"
