@@ -139,8 +139,8 @@ def test_details() -> None:
     assert read(item) == Pod(
         "train-ps-3", Role.PS, 3, F, exit_code=137, finished_at=at(42), cause="OOMKilled: out of memory"
     )
-    why = {"reason": "Evicted", "message": "The node was low on resource: memory."}
-    killed = {"mindspore": terminated(137, reason="Error")}
+    why: dict[str, Any] = {"reason": "Evicted", "message": "The node was low on resource: memory."}
+    killed: dict[str, Any] = {"mindspore": terminated(137, reason="Error")}
     assert (
         read(pod_json(phase="Failed", states=killed, **why)).cause == "Evicted: The node was low on resource: memory."
     )
