@@ -85,7 +85,7 @@ class Informer:
         trim: Callable[[Object], Object] = drop_noise,
         indexers: Mapping[str, Indexer] | None = None,
         page_size: int = PAGE_SIZE,
-        silence: float = 150.0,
+        silence: float = 200.0,
     ) -> None:
         self.has_synced = asyncio.Event()
         self.failure: ApiError | None = None

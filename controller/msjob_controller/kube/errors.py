@@ -175,6 +175,7 @@ def from_status(content: Mapping[str, Any], *, phrase: str = "", request: str = 
     retry_after = float(seconds) if isinstance(seconds, int) and seconds > 0 else None
     fallback = ServerError if status in _SERVER_ERRORS else ApiError
     kind = _BY_REASON.get(reason) or _BY_STATUS.get(status, fallback)
-    if any(isinstance(cause, dict) and cause.get("reason") == _TERMINATING for cause in details.get("causes") or []):
+    causes = details.get("causes")
+    if isinstance(causes, list) and any(isinstance(one, dict) and one.get("reason") == _TERMINATING for one in causes):
         kind = Terminating
     return kind(status, reason, message, retry_after, request=request)

@@ -353,6 +353,16 @@ async def test_in_a_pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert credentials.authorization.lower() == "bearer rotated"
 
 
+async def test_pod_without_a_namespace_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The namespace is a convenience: without its file it is `default`."""
+    monkeypatch.setenv("KUBERNETES_SERVICE_HOST", "10.96.0.1")
+    monkeypatch.setenv("KUBERNETES_SERVICE_PORT", "443")
+    folder = service_account(tmp_path / "sa")
+    (folder / "namespace").unlink()
+
+    assert (await config.load(service_account=folder)).namespace == "default"
+
+
 @pytest.mark.parametrize("broken", ["token", "ca.crt"])
 async def test_broken_service_account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
     """An empty file of the ServiceAccount is named."""

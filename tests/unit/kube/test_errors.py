@@ -44,6 +44,15 @@ def test_already_exists_is_no_conflict() -> None:
     assert not issubclass(errors.AlreadyExists, errors.Conflict)
 
 
+def test_namespace_on_its_way_out() -> None:
+    """A create refused because its namespace is being deleted is told apart by its cause, and is still forbidden."""
+    causes = [{"reason": "NamespaceTerminating", "message": "is being terminated", "field": "metadata.namespace"}]
+    error = errors.from_response(403, answer(403, "Forbidden", details={"causes": causes}))
+
+    assert type(error) is errors.Terminating
+    assert isinstance(error, errors.Forbidden)
+
+
 def test_proxy_page_is_kept_short() -> None:
     """A page of HTML from a proxy becomes a message of bounded length, with the phrase of HTTP as its reason."""
     error = errors.from_response(502, b"<html>" + b"x" * 100_000, phrase="Bad Gateway")
@@ -54,7 +63,9 @@ def test_proxy_page_is_kept_short() -> None:
     assert len(error.message) == 2048
 
 
-@pytest.mark.parametrize("body", [b"", b"\xff\xfe", b"null", b"[1]", b'"text"', b'{"message": null}'])
+@pytest.mark.parametrize(
+    "body", [b"", b"\xff\xfe", b"null", b"[1]", b'"text"', b'{"message": null}', b'{"details": {"causes": 5}}']
+)
 def test_any_body_makes_an_error(body: bytes) -> None:
     """Whatever a broken server sends, the error says something."""
     error = errors.from_response(500, body, phrase="Internal Server Error")

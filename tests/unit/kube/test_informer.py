@@ -171,6 +171,32 @@ async def test_gone_in_mid_watch(server: FakeApiServer, transport: Transport) ->
         await heard.heard(("ADDED", "later"))
 
 
+async def test_first_gone_lists_at_once(
+    server: FakeApiServer, transport: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A watch that worked and is then told that its history is gone lists without a pause: nothing is wrong."""
+    monkeypatch.setattr(cache, "_FIRST_PAUSE", 60)
+    async with informing(server, transport) as heard:
+        server.put(PODS, pod("a"))
+        await heard.heard(("ADDED", "a"))
+        server.send({"type": "ERROR", "object": {"code": 410, "reason": "Expired"}})
+        await eventually(lambda: server.count("GET", limit="500") == 2)
+        await heard.watching()
+
+        assert heard.informer.failure is None
+
+
+async def test_watch_that_keeps_failing_lists_again(server: FakeApiServer, transport: Transport) -> None:
+    """When a watch fails three times in a row, its resource version may be what is wrong: the next step is a list."""
+    async with informing(server, transport) as heard:
+        server.prepared = [status(500)] * 2
+        server.cut_watches()
+        await eventually(lambda: server.count("GET", limit="500") == 2)
+        await heard.watching()
+
+    assert server.count("GET", watch="1") == 4
+
+
 async def test_error_event_resumes(server: FakeApiServer, transport: Transport) -> None:
     """An ERROR event that is the server's own trouble resumes the watch where it was."""
     async with informing(server, transport) as heard:

@@ -258,6 +258,51 @@ def test_work_that_does_not_stop_is_left_behind() -> None:
     run_virtual(main())
 
 
+def test_release_does_not_wait_for_a_dead_server() -> None:
+    """Stopping takes two seconds at most when the server is gone; the Lease then just runs out."""
+
+    async def main() -> None:
+        server = LeaseServer()
+        network = Network(server)
+        leading = asyncio.create_task(candidate(network, "a").lead(forever))
+        await asyncio.sleep(10)
+        network.cut = True
+        started = now()
+        await stop(leading)
+
+        assert now() - started <= 2
+        assert server.spec["holderIdentity"] == "a"
+
+    run_virtual(main())
+
+
+def test_race_for_a_new_lease() -> None:
+    """Of many that find no Lease at the same moment, one makes it and leads, and the others know who."""
+
+    async def main() -> None:
+        server = LeaseServer()
+        electors = [candidate(Network(server, lambda: 0.5), name) for name in "abcde"]
+        tasks = [asyncio.create_task(elector.acquire()) for elector in electors]
+        await asyncio.sleep(2.5)
+
+        assert [elector.is_leader for elector in electors] == [True, False, False, False, False]
+        assert {elector.holder for elector in electors} == {"a"}
+        for task in tasks:
+            await stop(task)
+
+    run_virtual(main())
+
+
+def test_holding_needs_leading() -> None:
+    """Who does not lead cannot hold."""
+
+    async def main() -> None:
+        with pytest.raises(LeadershipLost, match="does not lead"):
+            await candidate(Network(LeaseServer()), "a").hold()
+
+    run_virtual(main())
+
+
 def test_work_that_ends_or_fails() -> None:
     """When the work ends by itself the Lease is given back, and its error is not lost."""
 

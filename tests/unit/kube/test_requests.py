@@ -141,6 +141,16 @@ async def test_list_starts_over_when_its_moment_is_gone(server: FakeApiServer, t
     assert "limit" not in server.requests[-1].query
 
 
+async def test_list_that_is_gone_twice(server: FakeApiServer, transport: Transport) -> None:
+    """A list that cannot even be read in one piece is an error, not an endless loop."""
+    for name in "abcde":
+        server.put(PODS, pod(name))
+    server.prepared = [None, status(410), status(410)]
+
+    with pytest.raises(errors.Gone):
+        await transport.list(PODS, limit=2)
+
+
 async def test_empty_list(transport: Transport) -> None:
     """No objects are a list, too; Go writes null for an empty one."""
     assert await transport.list(PODS) == ([], "100")

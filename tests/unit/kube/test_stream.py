@@ -11,7 +11,7 @@ from aiohttp import web
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from msjob_controller.kube import errors
+from msjob_controller.kube import errors, lines
 from msjob_controller.kube.connection import Credentials, Grant
 from msjob_controller.kube.transport import Object, Transport
 from support.apiserver import FakeApiServer, status
@@ -129,6 +129,17 @@ async def test_rubbish(server: FakeApiServer, transport: Transport, data: bytes)
     server.end_watches()
 
     with pytest.raises(errors.Unreachable):
+        await reading
+
+
+async def test_endless_line(server: FakeApiServer, transport: Transport, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line without end does not fill the memory."""
+    monkeypatch.setattr(lines, "_LONGEST_LINE", 1000)
+    reading = asyncio.create_task(read(transport, 9))
+    await watching(server)
+    server.send_bytes(b"x" * 2000)
+
+    with pytest.raises(errors.Unreachable, match="longer than 1000 bytes"):
         await reading
 
 
