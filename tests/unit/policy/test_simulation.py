@@ -6,7 +6,7 @@ to rest where it should.
 
 from typing import Any, Final
 
-from hypothesis import settings
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -278,5 +278,8 @@ Life.TestCase.settings = settings(
     max_examples=60,
     stateful_step_count=40,
     deadline=None,
+    # A life that goes wrong is shown as it was: shrinking takes minutes. Add Phase.shrink to look into one.
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    report_multiple_bugs=False,
 )
 TestLife = Life.TestCase
