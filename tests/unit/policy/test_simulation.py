@@ -195,6 +195,7 @@ class Life(RuleBasedStateMachine):
                 # The operator may see the end before the pod is gone, or only that it is.
                 self.see()
                 # The kubelet has the last word: it asks for the deletion once more, without grace.
+                self.cluster.now += 1
                 leaving = self.cluster.objects[name]
                 leaving["metadata"] |= {"deletionTimestamp": stamp(self.cluster.now), "deletionGracePeriodSeconds": 0}
                 self.cluster.write(name, leaving)
