@@ -52,74 +52,62 @@ class Life(RuleBasedStateMachine):
         self.operator = Operator(self.cluster)
         self.jobs = 1
         for _ in range(good):
-            self.work()
+            self.decide(kubelet=True)
 
     def pods(self, number: int, *phases: str) -> list[str]:
         """One of the job's pods in one of these phases, if there is one."""
         found = [name for name in self.cluster.pods() if self.cluster.objects[name]["status"]["phase"] in phases]
         return found[number % len(found) :][:1] if found else []
 
-    @rule(faults=faults, late=st.booleans())
-    def decide(self, faults: Faults, late: bool) -> None:  # noqa: FBT001 - given by hypothesis
-        """The operator makes a pass, up to date or not."""
-        if not late:
-            self.hear_all()
-        self.operator.step(faults)
-
-    @rule(events=st.integers(1, 4))
-    def hear(self, events: int) -> None:
-        """The operator hears of something."""
-        for _ in range(events):
-            self.operator.hear()
-
-    @rule()
-    def work(self) -> None:
-        """All goes well for a while: the operator is up to date, and what can start does."""
+    @rule(kubelet=st.booleans())
+    def decide(self, kubelet: bool) -> None:  # noqa: FBT001 - given by hypothesis
+        """The operator makes a pass, up to date; the kubelet may be quick and start what it finds."""
         self.hear_all()
         self.operator.step(Faults())
-        self.allocate()
-        for name in self.cluster.pods():
-            if self.cluster.objects[name]["status"]["phase"] == "Pending":
-                self.cluster.start(name)
+        if kubelet:
+            self.start()
 
-    @rule(seconds=st.integers(1, 30))
-    def wait(self, seconds: int) -> None:
-        """Time passes."""
+    @rule(faults=faults, events=st.integers(0, 4))
+    def decide_badly(self, faults: Faults, events: int) -> None:
+        """The operator makes a pass, not up to date, and something goes wrong."""
+        for _ in range(events):
+            self.operator.hear()
+        self.operator.step(faults)
+
+    @rule(seconds=st.integers(0, 30), restart=st.booleans())
+    def wait(self, seconds: int, restart: bool) -> None:  # noqa: FBT001 - given by hypothesis
+        """Time passes, the operator may have restarted, and the Service gets its address."""
         self.cluster.now += seconds
-
-    @rule()
-    def allocate(self) -> None:
-        """The API server gives the Service its address."""
-        service = self.cluster.objects.get(SERVICE)
-        if service is not None and not service["spec"]:
-            service["spec"]["clusterIP"] = f"10.0.0.{self.cluster.version % 250}"
-            self.cluster.write(SERVICE, service)
-
-    @rule(number=numbers)
-    def start(self, number: int) -> None:
-        """A pod starts."""
-        for name in self.pods(number, "Pending"):
-            self.cluster.start(name)
+        self.allocate()
+        if restart:
+            self.operator.restart()
 
     @rule(number=numbers, code=st.sampled_from([0, 0, 1, 137, 143]))
     def end(self, number: int, code: int) -> None:
         """A pod ends."""
+        self.start()
         for name in self.pods(number, "Running"):
             self.cluster.end(name, code)
 
-    @rule(number=numbers)
-    def evict(self, number: int) -> None:
-        """The kubelet gives a pod up, and nothing is known of its container."""
-        for name in self.pods(number, "Pending", "Running"):
-            self.cluster.end(name, 137)
-            del self.cluster.objects[name]["status"]["containerStatuses"]
-            self.cluster.write(name, self.cluster.objects[name])
-
-    @rule(number=numbers)
-    def delete(self, number: int) -> None:
-        """Somebody deletes a pod."""
-        for name in self.pods(number, *PHASES):
-            self.cluster.delete(name)
+    @rule(number=numbers, move=st.sampled_from(["start", "evict", "delete", "delete", "vanish"]))
+    def move(self, number: int, move: str) -> None:
+        """Something befalls a pod."""
+        match move:
+            case "start":
+                for name in self.pods(number, "Pending"):
+                    self.cluster.start(name)
+            case "evict":
+                for name in self.pods(number, "Pending", "Running"):
+                    # Nothing is known of its container.
+                    self.cluster.end(name, 137)
+                    del self.cluster.objects[name]["status"]["containerStatuses"]
+                    self.cluster.write(name, self.cluster.objects[name])
+            case "delete":
+                for name in self.pods(number, *PHASES):
+                    self.cluster.delete(name)
+            case "vanish":
+                for name in self.pods(number, *PHASES):
+                    self.cluster.drop(name)
 
     @rule(number=numbers, code=st.sampled_from([0, 137, 143]))
     def go(self, number: int, code: int) -> None:
@@ -127,47 +115,43 @@ class Life(RuleBasedStateMachine):
         if leaving := self.leaving():
             self.leave(leaving[number % len(leaving)], code)
 
-    @rule(number=numbers)
-    def vanish(self, number: int) -> None:
-        """A pod is gone at once."""
-        for name in self.pods(number, *PHASES):
-            self.cluster.drop(name)
-
-    @rule()
-    def lose_service(self) -> None:
-        """Somebody deletes the Service."""
-        if SERVICE in self.cluster.objects:
-            self.cluster.delete(SERVICE)
-
-    @rule(suspend=st.booleans())
-    def suspend(self, suspend: bool) -> None:  # noqa: FBT001 - given by hypothesis
-        """The user suspends the job or lets it run."""
-        policy = self.cluster.job["spec"].setdefault("runPolicy", {})
+    @rule(suspend=st.booleans(), workers=st.integers(1, 4))
+    def change(self, suspend: bool, workers: int) -> None:  # noqa: FBT001 - given by hypothesis
+        """The user suspends the job or lets it run, and changes it on that occasion."""
+        spec = self.cluster.job["spec"]
+        policy, roles = spec.setdefault("runPolicy", {}), spec["msReplicaSpecs"]
         if bool(policy.get("suspend")) is not suspend:
             policy["suspend"] = suspend
+            if "Worker" in roles:
+                roles["Worker"]["replicas"] = workers
             self.cluster.change_spec()
 
-    @rule(workers=st.integers(1, 4))
-    def scale(self, workers: int) -> None:
-        """The user changes a suspended job."""
-        spec = self.cluster.job["spec"]
-        roles = spec["msReplicaSpecs"]
-        if spec.get("runPolicy", {}).get("suspend") and "Worker" in roles:
-            roles["Worker"]["replicas"] = workers
-            self.cluster.change_spec()
+    @rule(move=st.sampled_from(["collect", "replace", "service"]))
+    def disturb(self, move: str) -> None:
+        """Something befalls all of it."""
+        match move:
+            case "collect":
+                self.collect()
+            case "replace":
+                self.jobs += 1
+                self.cluster.replace_job(f"uid-{self.jobs}")
+            case "service" if SERVICE in self.cluster.objects:
+                self.cluster.delete(SERVICE)
 
-    @rule()
-    def restart(self) -> None:
-        """The operator restarts."""
-        self.operator.restart()
+    def allocate(self) -> None:
+        """The API server gives the Service its address."""
+        service = self.cluster.objects.get(SERVICE)
+        if service is not None and not service["spec"]:
+            service["spec"]["clusterIP"] = f"10.0.0.{self.cluster.version % 250}"
+            self.cluster.write(SERVICE, service)
 
-    @rule()
-    def replace(self) -> None:
-        """The user deletes the job and makes another of that name."""
-        self.jobs += 1
-        self.cluster.replace_job(f"uid-{self.jobs}")
+    def start(self) -> None:
+        """The Service gets its address, and all pods start."""
+        self.allocate()
+        for name in self.cluster.pods():
+            if self.cluster.objects[name]["status"]["phase"] == "Pending":
+                self.cluster.start(name)
 
-    @rule()
     def collect(self) -> None:
         """The garbage collector removes what belongs to jobs that are gone."""
         for name in set(self.cluster.objects) - set(self.cluster.owned()):
@@ -276,7 +260,7 @@ class Life(RuleBasedStateMachine):
 
 
 Life.TestCase.settings = settings(
-    max_examples=60,
+    max_examples=100,
     stateful_step_count=40,
     deadline=None,
     # A life that goes wrong is shown as it was: shrinking takes minutes. Add Phase.shrink to look into one.
