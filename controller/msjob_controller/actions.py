@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -11,7 +11,7 @@ from msjob.rendered import Rendered
 from msjob.workload.tokens import Facts
 from msjob_controller.cluster import Cluster
 from msjob_controller.kube.cache import Informer
-from msjob_controller.kube.errors import AlreadyExists, ApiError, NotFound
+from msjob_controller.kube.errors import AlreadyExists, ApiError, LeadershipLost, NotFound
 from msjob_controller.kube.paths import resource_path
 from msjob_controller.kube.transport import Transport, decode
 from msjob_controller.policy.observed import PodKey
@@ -54,10 +54,13 @@ class Actions:
         transport: to the API server.
         cluster: caches, which learn of each write at once.
         job: JSON of the job.
+        leads: whether this instance may write at this moment, asked before each write: one that was frozen in the
+            middle of a pass may wake up when another leads.
     """
 
-    def __init__(self, transport: Transport, cluster: Cluster, job: Json) -> None:
+    def __init__(self, transport: Transport, cluster: Cluster, job: Json, leads: Callable[[], bool]) -> None:
         self._transport = transport
+        self._leads = leads
         self._cluster = cluster
         metadata = job["metadata"]
         self._namespace: str = metadata["namespace"]
@@ -71,7 +74,9 @@ class Actions:
         Raises:
             Conflict: it is not; look again.
             ApiError: the API server refused.
+            LeadershipLost: another instance may lead, here and in all that follows.
         """
+        self._check_leadership()
         changed = await self._transport.patch_status(self._path, self._version, patch)
         self._cluster.jobs.apply_local(changed)
         self._version = changed["metadata"]["resourceVersion"]
@@ -125,6 +130,7 @@ class Actions:
 
     async def _create(self, api_version: str, plural: str, body: str, cache: Informer | None) -> Failure | None:
         path = resource_path(api_version, plural, self._namespace)
+        self._check_leadership()
         try:
             created = await self._transport.create(path, body.encode())
         except AlreadyExists:
@@ -163,6 +169,7 @@ class Actions:
             return None
         name, uid = known["metadata"]["name"], known["metadata"]["uid"]
         path = resource_path("v1", plural, self._namespace, name)
+        self._check_leadership()
         try:
             left = await self._transport.delete(path, uid=uid)
         except NotFound:
@@ -175,6 +182,10 @@ class Actions:
         else:
             cache.remove_local(key, uid)
         return None
+
+    def _check_leadership(self) -> None:
+        if not self._leads():
+            raise LeadershipLost("the Lease was not renewed in time: another instance may lead")
 
 
 def _plural(kind: str) -> str:

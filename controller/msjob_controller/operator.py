@@ -3,13 +3,14 @@
 import asyncio
 import contextlib
 import time
+from collections.abc import Callable
 from typing import Any, Final
 
 import structlog
 
 from msjob_controller.cluster import Cluster
 from msjob_controller.kube import config
-from msjob_controller.kube.errors import ApiError
+from msjob_controller.kube.errors import ApiError, LeadershipLost
 from msjob_controller.kube.events import EventRecorder
 from msjob_controller.kube.leader import LeaderElector
 from msjob_controller.kube.queue import KeyedQueue
@@ -46,14 +47,15 @@ async def serve(options: Options, stop: asyncio.Event) -> None:
         Transport(connection, rate=rate, on_request=metrics.request) as transport,
         Transport(connection, limit=2, on_request=metrics.request) as lease_transport,
     ):
-        operator = Operator(options, transport, metrics)
+        elector = LeaderElector(lease_transport, namespace=options.leader_election_namespace)
+        leads = (lambda: elector.is_leader) if options.leader_elect else (lambda: True)
+        operator = Operator(options, transport, metrics, leads)
         probes = Probes(operator.healthy, operator.ready, metrics.expose)
         try:
             if (health := address(options.health_probe_bind_address)) is not None:
                 await probes.serve_health(*health)
             if (scrape := address(options.metrics_bind_address)) is not None:
                 await probes.serve_metrics(*scrape)
-            elector = LeaderElector(lease_transport, namespace=options.leader_election_namespace)
             work = elector.lead(operator.run) if options.leader_elect else operator.run()
             await _until(stop, asyncio.ensure_future(work))
         finally:
@@ -67,16 +69,17 @@ class Operator:
         options: see there.
         transport: to the API server.
         metrics: of the operator.
+        leads: whether this instance may write at this moment.
     """
 
-    def __init__(self, options: Options, transport: Transport, metrics: Metrics) -> None:
+    def __init__(self, options: Options, transport: Transport, metrics: Metrics, leads: Callable[[], bool]) -> None:
         self._options = options
         self._metrics = metrics
         self._queue: KeyedQueue[str] = KeyedQueue()
         self._recorder = EventRecorder(transport)
         self._renderer = Renderer(options.job_construct, on_render=metrics.render)
         self._cluster = Cluster(transport, options.namespace, self._queue.add, self._gone)
-        self._reconciler = Reconciler(transport, self._cluster, self._renderer, self._recorder, metrics)
+        self._reconciler = Reconciler(transport, self._cluster, self._renderer, self._recorder, metrics, leads=leads)
         self._leading = False
         metrics.queue_depth.set_function(lambda: len(self._queue))
 
@@ -118,6 +121,8 @@ class Operator:
                 result = "retry"
                 _log.info("job.retry", job=key, error=str(error))
                 self._queue.add_rate_limited(key)
+            except LeadershipLost:
+                raise
             except Exception:  # noqa: BLE001 - see below
                 # A fault of ours in one job must not end the work on all others.
                 result = "error"

@@ -48,6 +48,7 @@ class Reconciler:
         renderer: the construct worker.
         recorder: of events.
         metrics: of the operator.
+        leads: whether this instance may write at this moment.
         clock: wall clock, UTC.
     """
 
@@ -59,6 +60,7 @@ class Reconciler:
         recorder: EventRecorder,
         metrics: Metrics,
         *,
+        leads: Callable[[], bool] = lambda: True,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._transport = transport
@@ -66,6 +68,7 @@ class Reconciler:
         self._renderer = renderer
         self._recorder = recorder
         self._metrics = metrics
+        self._leads = leads
         self._clock = clock
         self._read: dict[str, tuple[int, Job | list[Problem]]] = {}
         self._held: dict[str, float] = {}
@@ -89,6 +92,7 @@ class Reconciler:
 
         Raises:
             RetryLaterError: something could not be done now.
+            LeadershipLost: another instance may lead now.
         """
         for _ in range(PASSES):
             job = self._cluster.jobs.get(key)
@@ -129,7 +133,7 @@ class Reconciler:
         return reading
 
     async def _act(self, job: Json, decision: Decision, observed: Observed) -> tuple[bool, float | None]:
-        actions = Actions(self._transport, self._cluster, job)
+        actions = Actions(self._transport, self._cluster, job, self._leads)
         # Together, since neither needs the other; both are seen to their end before an error of one counts.
         written, created = await asyncio.gather(
             self._write_status(job, decision, actions),
@@ -159,7 +163,11 @@ class Reconciler:
                     "child.failed", job=_key(job), child=first.name, error=str(first.error), count=len(failures)
                 )
             raise RetryLaterError(str(first.error))
-        return decision.create_service, written
+        # A job that was stalled and now has its pods can say so at once.
+        unstalled = bool(decision.create_pods) and conditions.is_true(
+            decision.status.get("conditions") or [], ConditionType.STALLED
+        )
+        return decision.create_service or unstalled, written
 
     async def _write_status(self, job: Json, decision: Decision, actions: Actions) -> float | None:
         """Write the status if it changed. A change of numbers alone may wait a little.

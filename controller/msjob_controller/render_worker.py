@@ -9,6 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import BinaryIO, Final
 
+from msjob.node import NodeNotFoundError
 from msjob_controller import frames
 
 EXIT_NODE_DIED: Final = 70
@@ -28,15 +29,24 @@ def main() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     try:
-        from msjob.render import load_construct  # noqa: PLC0415 - starts Node; a failure is an answer
-        from msjob.workload.construct import MSJobWorkload  # noqa: PLC0415 - likewise
-
-        construct = load_construct(sys.argv[1]) if len(sys.argv) > 1 else MSJobWorkload
+        construct = _load(sys.argv[1:])
+    except (ImportError, NodeNotFoundError) as error:
+        _send(answers, {"fatal": str(error)})
+        return
     except Exception as error:  # noqa: BLE001 - a site's module may raise anything
+        _exit_if_node_died()
         _send(answers, {"fatal": str(error) or type(error).__name__})
         return
     _send(answers, {"ready": True})
     _serve(requests, answers, construct)
+
+
+def _load(arguments: list[str]) -> type:
+    """Start Node by importing what needs it, and find the construct."""
+    from msjob.render import load_construct  # noqa: PLC0415 - a failure is an answer
+    from msjob.workload.construct import MSJobWorkload  # noqa: PLC0415 - likewise
+
+    return load_construct(arguments[0]) if arguments else MSJobWorkload
 
 
 def _serve(requests: BinaryIO, answers: BinaryIO, construct: type) -> None:
@@ -49,27 +59,29 @@ def _serve(requests: BinaryIO, answers: BinaryIO, construct: type) -> None:
         except InvalidJobError as error:
             answer = {"error": str(error)}
         except RenderError as error:
-            if not _alive():
-                # os._exit: the atexit handlers of jsii would wait for the Node that is gone.
-                os._exit(EXIT_NODE_DIED)
+            _exit_if_node_died()
             answer = {"error": str(error)}
         _send(answers, answer)
 
 
-def _alive() -> bool:
-    """Whether jsii still answers."""
-    from msjob.cdk import App, Chart  # noqa: PLC0415 - after the check of main
-
+def _exit_if_node_died() -> None:
+    """End this process if jsii no longer answers: then whatever went wrong is no fault of a construct."""
     try:
+        from msjob.cdk import App, Chart  # noqa: PLC0415 - after the check of main
+
         Chart(App(), "alive").to_json()
     except Exception:  # noqa: BLE001 - jsii raises whatever its broken pipe gives
-        return False
-    return True
+        # os._exit: the atexit handlers of jsii would wait for the Node that is gone.
+        os._exit(EXIT_NODE_DIED)
 
 
 def _send(answers: BinaryIO, message: Mapping[str, object]) -> None:
-    answers.write(frames.encode(message))
-    answers.flush()
+    try:
+        answers.write(frames.encode(message))
+        answers.flush()
+    except BrokenPipeError:
+        # The operator is gone, and nobody waits for more. os._exit: a normal exit would try to write once more.
+        os._exit(0)
 
 
 if __name__ == "__main__":
