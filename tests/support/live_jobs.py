@@ -134,7 +134,8 @@ class Jobs:
         """Wait until a job has exactly so many pods that are not being deleted, and give all its pods."""
 
         def there() -> bool:
-            return sum("deletionTimestamp" not in pod["metadata"] for pod in self.pods(name).values()) == count
+            alive = [pod for pod in self.pods(name).values() if "deletionTimestamp" not in pod["metadata"]]
+            return len(alive) == count
 
         try:
             wait_for(there, timeout)
@@ -181,9 +182,9 @@ class Jobs:
 
 
 def _state(job: Json) -> str:
-    conditions = (job.get("status") or {}).get("conditions") or []
-    return conditions[-1]["type"] if conditions else ""
+    conditions = (job.get("status") or {}).get("conditions") or [{"type": ""}]
+    return str(conditions[-1]["type"])
 
 
 def _is_true(condition: Json, kind: str) -> bool:
-    return condition["type"] == kind and condition["status"] == "True"
+    return (condition["type"], condition["status"]) == (kind, "True")

@@ -1,8 +1,8 @@
 """The operator as a program of its own, with its own ServiceAccount and no other rights, as in a cluster.
 
-It runs as ``python -m msjob_controller.main``; its JSON log is beside those of the control plane. One operator is shared
-by most tests. A test that kills operators, or gives them flags, starts its own, and the shared one rests meanwhile:
-two operators without leader election would both do all the work.
+It runs as ``python -m msjob_controller.main``; its JSON log is beside those of the control plane. Most tests share one
+operator. A test that kills operators, or gives them flags, starts its own, and the shared one rests meanwhile: two
+operators without leader election would both do all the work.
 """
 
 import base64
@@ -23,7 +23,6 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from support.testbed.controlplane import ControlPlane
 from support.testbed.kubeconfig import write_kubeconfig
-from support.testbed.processes import Program
 from support.testbed.serviceaccount import mint_token
 from support.testbed.waiting import wait_for
 
@@ -81,7 +80,7 @@ class Operator:
             *("--metrics-bind-address", f"127.0.0.1:{self._metrics}"),
             *arguments,
         ]
-        self._program: Program = control_plane.programs.start(name, command, program_environment(env))
+        self._program = control_plane.programs.start(name, command, program_environment(env))
 
     # -- what it does ----------------------------------------------------------------------------------------------
 
@@ -259,7 +258,7 @@ def program_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def processes() -> list[tuple[int, int, int, str]]:
-    """All processes of this machine: id, id of the parent, of the group, and command line."""
+    """All processes of this machine that have not ended: id, id of the parent, of the group, and command line."""
     listed = subprocess.run(
         ["ps", "-A", "-o", "pid=,ppid=,pgid=,args="],  # noqa: S607 - ps is where the system has it
         check=True,
@@ -267,7 +266,10 @@ def processes() -> list[tuple[int, int, int, str]]:
         text=True,
     ).stdout.splitlines()
     rows = (line.split(None, 3) for line in listed)
-    return [(int(row[0]), int(row[1]), int(row[2]), row[3]) for row in rows if len(row) > 3]
+    # One that has ended is listed until its parent has taken note.
+    return [
+        (int(row[0]), int(row[1]), int(row[2]), row[3]) for row in rows if len(row) > 3 and "<defunct>" not in row[3]
+    ]
 
 
 def free_port() -> int:

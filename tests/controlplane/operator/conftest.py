@@ -33,7 +33,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 @pytest.fixture(scope="session")
 def operators(control_plane: ControlPlane) -> Iterator[Operators]:
     """The operators of this run, in a cluster in which ``dist/`` is installed."""
-    control_plane.kubectl().run("apply", "--server-side", "-f", ROOT / "dist")
+    control_plane.kubectl().run("apply", "--server-side", "--force-conflicts", "-f", ROOT / "dist")
     operators = Operators(control_plane)
     yield operators
     operators.close()

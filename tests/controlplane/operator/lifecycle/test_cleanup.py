@@ -3,7 +3,8 @@
 import pytest
 
 from support.live_jobs import Jobs
-from support.operator import Operator
+
+pytestmark = pytest.mark.usefixtures("operator")
 
 FINISHED = {"worker-0", "worker-1"}
 
@@ -17,7 +18,7 @@ FINISHED = {"worker-0", "worker-1"}
         ("All", set(), False),
     ],
 )
-def test_policy(operator: Operator, jobs: Jobs, policy: str | None, left: set[str], service: bool) -> None:  # noqa: FBT001
+def test_policy(jobs: Jobs, policy: str | None, left: set[str], service: bool) -> None:  # noqa: FBT001
     """``None`` keeps all, ``Running``, the default, what has ended, ``All`` nothing; the Service goes with its pod.
 
     Worker 2 is pending, and would start later if it stayed.
@@ -38,7 +39,7 @@ def test_policy(operator: Operator, jobs: Jobs, policy: str | None, left: set[st
     assert all(active == 0 for active, _, _ in jobs.counts().values())
 
 
-def test_service_stays_with_a_scheduler_that_has_ended(operator: Operator, jobs: Jobs) -> None:
+def test_service_stays_with_a_scheduler_that_has_ended(jobs: Jobs) -> None:
     """Under ``Running`` a Scheduler that is over stays, and its Service with it."""
     jobs.create(worker=1)
     jobs.run(2)
@@ -52,7 +53,7 @@ def test_service_stays_with_a_scheduler_that_has_ended(operator: Operator, jobs:
     assert jobs.services() == ["train-scheduler-0"]
 
 
-def test_failed_job_keeps_the_pods_that_tell_why(operator: Operator, jobs: Jobs) -> None:
+def test_failed_job_keeps_the_pods_that_tell_why(jobs: Jobs) -> None:
     """By default what failed stays for its log, and what still runs goes."""
     jobs.create()
     jobs.run(3)
@@ -62,7 +63,7 @@ def test_failed_job_keeps_the_pods_that_tell_why(operator: Operator, jobs: Jobs)
     jobs.client.wait_for(lambda: list(jobs.pods()) == ["worker-1"], what="all but the failed pod to go")
 
 
-def test_pods_are_asked_to_end_before_they_are_killed(operator: Operator, jobs: Jobs) -> None:
+def test_pods_are_asked_to_end_before_they_are_killed(jobs: Jobs) -> None:
     """A pod that goes has the grace of its template, and the job is over without waiting for it."""
     jobs.kubelet.pause()
     jobs.create(worker=2)

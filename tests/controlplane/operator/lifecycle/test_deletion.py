@@ -1,12 +1,15 @@
 """A job that is deleted takes all it owns with it."""
 
+import pytest
+
 from support.jobs import msjob
 from support.live_jobs import Jobs
-from support.operator import Operator
 from support.testbed.client import MSJOBS, PODS
 
+pytestmark = pytest.mark.usefixtures("operator")
 
-def test_children_go_with_the_job(operator: Operator, jobs: Jobs) -> None:
+
+def test_children_go_with_the_job(jobs: Jobs) -> None:
     """The garbage collector removes pods and Service, and the operator makes none again."""
     jobs.create()
     jobs.run(3)
@@ -19,7 +22,7 @@ def test_children_go_with_the_job(operator: Operator, jobs: Jobs) -> None:
     assert not jobs.client.exists(MSJOBS, "train", jobs.namespace)
 
 
-def test_foreground_deletion(operator: Operator, jobs: Jobs) -> None:
+def test_foreground_deletion(jobs: Jobs) -> None:
     """While a job waits for its pods to go, as ``--cascade=foreground`` has it, none is made again."""
     jobs.kubelet.pause()
     jobs.create()
@@ -35,7 +38,7 @@ def test_foreground_deletion(operator: Operator, jobs: Jobs) -> None:
     assert jobs.pods() == {}
 
 
-def test_successor_of_the_same_name(operator: Operator, jobs: Jobs) -> None:
+def test_successor_of_the_same_name(jobs: Jobs) -> None:
     """A job deleted and created again at once gets pods of its own as the old ones go, whatever those did last."""
     old = jobs.create()
     jobs.run(3)
@@ -55,7 +58,7 @@ def test_successor_of_the_same_name(operator: Operator, jobs: Jobs) -> None:
     assert jobs.true() == ["Created", "Running"]
 
 
-def test_many_successors(operator: Operator, jobs: Jobs) -> None:
+def test_many_successors(jobs: Jobs) -> None:
     """A name that is used again and again, each time before anything of the last job is gone, ends in one job."""
     for _ in range(5):
         last = jobs.create(msjob(worker=2))
@@ -70,7 +73,7 @@ def test_many_successors(operator: Operator, jobs: Jobs) -> None:
     jobs.run(3)
 
 
-def test_pod_that_is_deleted_by_hand(operator: Operator, jobs: Jobs) -> None:
+def test_pod_that_is_deleted_by_hand(jobs: Jobs) -> None:
     """A pod that somebody deletes before the job is over is made again under its name."""
     jobs.create()
     jobs.run(3)

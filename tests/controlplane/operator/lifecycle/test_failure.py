@@ -5,11 +5,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from support.live_jobs import Jobs
-from support.operator import Operator
 from support.testbed.podstatus import ContainerState, ended, waiting
 
+pytestmark = pytest.mark.usefixtures("operator")
 
-def test_failed_worker_fails_the_job(operator: Operator, jobs: Jobs) -> None:
+
+def test_failed_worker_fails_the_job(jobs: Jobs) -> None:
     """A Worker that fails ends the job at once, named with its exit code in condition and events."""
     jobs.create()
     jobs.run(3)
@@ -25,7 +26,7 @@ def test_failed_worker_fails_the_job(operator: Operator, jobs: Jobs) -> None:
     assert "17" in jobs.wait_event("ExitedWithCode")["message"]
 
 
-def test_pod_that_ended_first_is_to_blame(operator: Operator, jobs: Jobs) -> None:
+def test_pod_that_ended_first_is_to_blame(jobs: Jobs) -> None:
     """Of several failed pods the first one to end is named, whatever code it had and whenever it was reported."""
     jobs.create(enable_dynamic_worker=True, worker=2)
     jobs.run(3)
@@ -39,7 +40,7 @@ def test_pod_that_ended_first_is_to_blame(operator: Operator, jobs: Jobs) -> Non
     assert "143" in message
 
 
-def test_failed_scheduler_fails_the_job(operator: Operator, jobs: Jobs) -> None:
+def test_failed_scheduler_fails_the_job(jobs: Jobs) -> None:
     """The Scheduler's failure is the job's."""
     jobs.create(worker=1)
     jobs.run(2)
@@ -49,7 +50,7 @@ def test_failed_scheduler_fails_the_job(operator: Operator, jobs: Jobs) -> None:
 
 
 @pytest.mark.parametrize("container", [waiting(), ended(137)], ids=["before-it-started", "while-it-ran"])
-def test_evicted_pod(operator: Operator, jobs: Jobs, container: ContainerState) -> None:
+def test_evicted_pod(jobs: Jobs, container: ContainerState) -> None:
     """A pod that its node has put out fails the job, with the reason that the node gives."""
     jobs.create()
     jobs.run(3)
@@ -62,7 +63,7 @@ def test_evicted_pod(operator: Operator, jobs: Jobs, container: ContainerState) 
     assert "low on resource: memory" in message
 
 
-def test_reason_of_the_container(operator: Operator, jobs: Jobs) -> None:
+def test_reason_of_the_container(jobs: Jobs) -> None:
     """A container that was killed for its memory is named with that reason."""
     jobs.create(scheduler=None, worker=1)
     jobs.run(1)
@@ -73,7 +74,7 @@ def test_reason_of_the_container(operator: Operator, jobs: Jobs) -> None:
     assert "OOMKilled" in message
 
 
-def test_failure_before_all_pods_ran(operator: Operator, jobs: Jobs) -> None:
+def test_failure_before_all_pods_ran(jobs: Jobs) -> None:
     """A Worker may fail while another has not even started: nobody waits for that one."""
     jobs.create()
     jobs.wait_pods(3)

@@ -3,11 +3,12 @@
 import pytest
 
 from support.live_jobs import Jobs
-from support.operator import Operator, Operators
+from support.operator import Operators
 
 
+@pytest.mark.usefixtures("operator")
 @pytest.mark.parametrize("code", [0, 1])
-def test_nothing_is_made_again(operator: Operator, jobs: Jobs, code: int) -> None:
+def test_nothing_is_made_again(jobs: Jobs, code: int) -> None:
     """After the end, whatever is deleted stays deleted, and the status is never written again."""
     jobs.create(run_policy={"cleanPodPolicy": "None"})
     jobs.run(3)
@@ -24,7 +25,8 @@ def test_nothing_is_made_again(operator: Operator, jobs: Jobs, code: int) -> Non
     assert jobs.get() == ended
 
 
-def test_pods_that_change_afterwards_change_nothing(operator: Operator, jobs: Jobs) -> None:
+@pytest.mark.usefixtures("operator")
+def test_pods_that_change_afterwards_change_nothing(jobs: Jobs) -> None:
     """A Worker that fails after the job has succeeded is no failure of the job."""
     jobs.create(run_policy={"cleanPodPolicy": "None"})
     jobs.run(3)
@@ -39,7 +41,8 @@ def test_pods_that_change_afterwards_change_nothing(operator: Operator, jobs: Jo
     assert jobs.get() == ended
 
 
-def test_changes_of_a_finished_job_bring_it_not_back(operator: Operator, jobs: Jobs) -> None:
+@pytest.mark.usefixtures("operator")
+def test_changes_of_a_finished_job_bring_it_not_back(jobs: Jobs) -> None:
     """Suspending and resuming a job that has ended does nothing to it."""
     jobs.create(scheduler=None, worker=1)
     jobs.run(1)

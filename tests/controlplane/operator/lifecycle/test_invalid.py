@@ -4,11 +4,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import pytest
+
 from support.jobs import Json, msjob, template
 from support.live_jobs import Jobs
-from support.operator import Operator
 from support.testbed.client import Client
 from support.testbed.errors import InvalidError
+
+pytestmark = pytest.mark.usefixtures("operator")
 
 CRDS = "apiextensions.k8s.io/v1/customresourcedefinitions"
 CRD = "msjobs.mindspore.gitee.com"
@@ -49,7 +52,7 @@ def _create_once_accepted(jobs: Jobs, job: Json) -> None:
     jobs.client.wait_for(accepted, what="the loose schema")
 
 
-def test_stored_violator(operator: Operator, jobs: Jobs) -> None:
+def test_stored_violator(jobs: Jobs) -> None:
     """Jobs that broke the rules before there were rules fail with all their faults told, and hold nobody up."""
     two_schedulers = msjob("two", scheduler=2, namespace=jobs.namespace)
     no_container = msjob("nameless", namespace=jobs.namespace)
@@ -74,7 +77,7 @@ def test_stored_violator(operator: Operator, jobs: Jobs) -> None:
     assert jobs.services() == ["good-scheduler-0"]
 
 
-def test_template_that_no_pod_can_have(operator: Operator, jobs: Jobs) -> None:
+def test_template_that_no_pod_can_have(jobs: Jobs) -> None:
     """What only the API server can tell of a pod fails the job with the API server's words; no pod is left to run."""
     mount = {"volumeMounts": [{"name": "nowhere", "mountPath": "/data"}]}
     job = jobs.create(worker={"replicas": 2, "template": template(container=mount)})

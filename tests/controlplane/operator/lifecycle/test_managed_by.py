@@ -3,14 +3,15 @@
 import pytest
 
 from support.live_jobs import Jobs
-from support.operator import Operator
+
+pytestmark = pytest.mark.usefixtures("operator")
 
 MULTIKUEUE = "kueue.x-k8s.io/multikueue"
 OURS = "mindspore.gitee.com/ms-operator"
 
 
 @pytest.mark.parametrize("place", ["spec", "runPolicy"])
-def test_job_of_another_manager_is_left_alone(operator: Operator, jobs: Jobs, place: str) -> None:
+def test_job_of_another_manager_is_left_alone(jobs: Jobs, place: str) -> None:
     """Nothing is created for it and nothing written to it, neither at birth nor after a change."""
     job = jobs.create(**({"managed_by": MULTIKUEUE} if place == "spec" else {"run_policy": {"managedBy": MULTIKUEUE}}))
     jobs.settle()
@@ -25,7 +26,7 @@ def test_job_of_another_manager_is_left_alone(operator: Operator, jobs: Jobs, pl
     assert jobs.events() == []
 
 
-def test_job_that_names_this_operator(operator: Operator, jobs: Jobs) -> None:
+def test_job_that_names_this_operator(jobs: Jobs) -> None:
     """A job may name the operator as its manager."""
     jobs.create(managed_by=OURS, run_policy={"managedBy": OURS})
     jobs.wait_pods(3)

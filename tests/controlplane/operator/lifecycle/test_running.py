@@ -1,12 +1,15 @@
 """A job comes to life: Created, then Running once all its pods run."""
 
+import pytest
+
 from support.live_jobs import Jobs
-from support.operator import Operator
 from support.testbed.kubectl import Kubectl
 from support.testbed.podstatus import waiting
 
+pytestmark = pytest.mark.usefixtures("operator")
 
-def test_created_before_anything_runs(operator: Operator, jobs: Jobs) -> None:
+
+def test_created_before_anything_runs(jobs: Jobs) -> None:
     """A new job is Created, with a start time, counts of zero, the generation that was looked at, and events."""
     job = jobs.create()
 
@@ -33,7 +36,7 @@ def test_created_before_anything_runs(operator: Operator, jobs: Jobs) -> None:
     ]
 
 
-def test_running_only_with_every_pod(operator: Operator, jobs: Jobs) -> None:
+def test_running_only_with_every_pod(jobs: Jobs) -> None:
     """A job is Running when the last of its pods runs and not before; until then its pods are counted all the same."""
     jobs.create(worker=3)
     jobs.wait_pods(4)
@@ -52,7 +55,7 @@ def test_running_only_with_every_pod(operator: Operator, jobs: Jobs) -> None:
     assert jobs.wait_event("MSJobRunning")["type"] == "Normal"
 
 
-def test_pod_that_cannot_start_is_no_running_pod(operator: Operator, jobs: Jobs) -> None:
+def test_pod_that_cannot_start_is_no_running_pod(jobs: Jobs) -> None:
     """A pod whose container waits for its image holds the job back."""
     jobs.create(worker=1)
     jobs.wait_pods(2)
@@ -63,7 +66,7 @@ def test_pod_that_cannot_start_is_no_running_pod(operator: Operator, jobs: Jobs)
     assert jobs.true() == ["Created"]
 
 
-def test_early_end_of_scheduler_is_neither_success_nor_failure(operator: Operator, jobs: Jobs) -> None:
+def test_early_end_of_scheduler_is_neither_success_nor_failure(jobs: Jobs) -> None:
     """The Scheduler may exit 0 before its Workers do: the job goes on."""
     jobs.create(worker=1)
     jobs.run(2)
@@ -76,7 +79,7 @@ def test_early_end_of_scheduler_is_neither_success_nor_failure(operator: Operato
     jobs.wait_state("Succeeded")
 
 
-def test_columns_of_kubectl(operator: Operator, jobs: Jobs, kubectl: Kubectl) -> None:
+def test_columns_of_kubectl(jobs: Jobs, kubectl: Kubectl) -> None:
     """``kubectl get`` shows state and age, and with ``-o wide`` the Workers that are ready, restarts and the reason."""
     jobs.create(worker=2)
     jobs.wait_pods(3)

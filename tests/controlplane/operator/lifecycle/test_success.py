@@ -4,10 +4,11 @@ import pytest
 
 from support.jobs import msjob, template
 from support.live_jobs import Jobs
-from support.operator import Operator
+
+pytestmark = pytest.mark.usefixtures("operator")
 
 
-def test_succeeds_with_worker_0(operator: Operator, jobs: Jobs) -> None:
+def test_succeeds_with_worker_0(jobs: Jobs) -> None:
     """By default the exit 0 of Worker 0 ends the job; pods that still ran count as succeeded, then go."""
     jobs.create()
     jobs.run(3)
@@ -24,7 +25,7 @@ def test_succeeds_with_worker_0(operator: Operator, jobs: Jobs) -> None:
     assert jobs.wait_event("MSJobSucceeded")["type"] == "Normal"
 
 
-def test_succeeds_when_all_workers_have_although_worker_0_was_last(operator: Operator, jobs: Jobs) -> None:
+def test_succeeds_when_all_workers_have_although_worker_0_was_last(jobs: Jobs) -> None:
     """The exit 0 of other Workers does not end the job as long as Worker 0 works."""
     jobs.create()
     jobs.run(3)
@@ -36,7 +37,7 @@ def test_succeeds_when_all_workers_have_although_worker_0_was_last(operator: Ope
     jobs.wait_state("Succeeded")
 
 
-def test_all_workers(operator: Operator, jobs: Jobs) -> None:
+def test_all_workers(jobs: Jobs) -> None:
     """With ``successPolicy: AllWorkers`` Worker 0 alone is not enough."""
     jobs.create(success_policy="AllWorkers")
     jobs.run(3)
@@ -48,7 +49,7 @@ def test_all_workers(operator: Operator, jobs: Jobs) -> None:
     assert "all 2 Workers" in jobs.wait_state("Succeeded")["message"]
 
 
-def test_sidecar_that_still_runs_keeps_no_job_alive(operator: Operator, jobs: Jobs) -> None:
+def test_sidecar_that_still_runs_keeps_no_job_alive(jobs: Jobs) -> None:
     """The exit of the ``mindspore`` container is the outcome of a pod, and the pod with its sidecar goes."""
     sidecar = {"name": "logs", "image": "example.com/logs:1"}
     jobs.create(worker=1, pod=template(containers=[sidecar]))
@@ -60,7 +61,7 @@ def test_sidecar_that_still_runs_keeps_no_job_alive(operator: Operator, jobs: Jo
 
 
 @pytest.mark.parametrize("name", ["before-it-ran", "ran"])
-def test_pod_that_was_too_quick_to_be_seen_running(operator: Operator, jobs: Jobs, name: str) -> None:
+def test_pod_that_was_too_quick_to_be_seen_running(jobs: Jobs, name: str) -> None:
     """A job whose Worker ended before anyone saw it run has succeeded, with or without having been Running."""
     jobs.create(name=name, scheduler=None, worker=1)
     jobs.wait_pods(1, name)
@@ -73,7 +74,7 @@ def test_pod_that_was_too_quick_to_be_seen_running(operator: Operator, jobs: Job
     assert ("Running" in jobs.conditions(name)) == (name == "ran")
 
 
-def test_dynamic_workers(operator: Operator, jobs: Jobs) -> None:
+def test_dynamic_workers(jobs: Jobs) -> None:
     """With ``enableDynamicWorker`` a job goes on without a failed Worker and succeeds when one of the rest did."""
     jobs.create(enable_dynamic_worker=True, run_policy={"cleanPodPolicy": "None"})
     jobs.run(3)
@@ -85,7 +86,7 @@ def test_dynamic_workers(operator: Operator, jobs: Jobs) -> None:
     assert "1 of 2 Workers" in jobs.wait_state("Succeeded")["message"]
 
 
-def test_job_without_workers(operator: Operator, jobs: Jobs) -> None:
+def test_job_without_workers(jobs: Jobs) -> None:
     """A job of a Scheduler and PS alone succeeds when all its pods have."""
     jobs.create(msjob(scheduler=1, ps=1, worker=None, launch_mode="None"))
     jobs.run(2)

@@ -1,10 +1,13 @@
 """A suspended job has nothing that runs, and a resumed one begins anew."""
 
+import pytest
+
 from support.live_jobs import Jobs
-from support.operator import Operator
+
+pytestmark = pytest.mark.usefixtures("operator")
 
 
-def test_suspended_from_birth(operator: Operator, jobs: Jobs) -> None:
+def test_suspended_from_birth(jobs: Jobs) -> None:
     """A job that is created suspended gets no object and no start time, and says so; resumed, it runs."""
     jobs.create(suspend=True)
 
@@ -31,7 +34,7 @@ def test_suspended_from_birth(operator: Operator, jobs: Jobs) -> None:
     assert [reason for reason in reasons if reason in wanted] == wanted
 
 
-def test_suspended_while_it_runs(operator: Operator, jobs: Jobs) -> None:
+def test_suspended_while_it_runs(jobs: Jobs) -> None:
     """Pods and Service go, each pod with its grace, and only when the last pod is gone the job is Suspended."""
     jobs.kubelet.pause()
     jobs.create()
@@ -54,7 +57,7 @@ def test_suspended_while_it_runs(operator: Operator, jobs: Jobs) -> None:
     assert all(counts == (0, 0, 0) for counts in jobs.counts().values())
 
 
-def test_new_pods_after_resume(operator: Operator, jobs: Jobs) -> None:
+def test_new_pods_after_resume(jobs: Jobs) -> None:
     """Resumed, a job gets a full set of new pods, which may follow a changed template, and a new start time."""
     jobs.create()
     jobs.run(3)
@@ -75,7 +78,7 @@ def test_new_pods_after_resume(operator: Operator, jobs: Jobs) -> None:
     jobs.run(3)
 
 
-def test_resumed_before_the_last_pod_was_gone(operator: Operator, jobs: Jobs) -> None:
+def test_resumed_before_the_last_pod_was_gone(jobs: Jobs) -> None:
     """Changing one's mind while pods still end gives a full set of new ones under the same names."""
     jobs.kubelet.pause()
     jobs.create()
@@ -89,7 +92,7 @@ def test_resumed_before_the_last_pod_was_gone(operator: Operator, jobs: Jobs) ->
     assert jobs.true() == ["Created", "Running"]
 
 
-def test_success_outlives_a_suspension(operator: Operator, jobs: Jobs) -> None:
+def test_success_outlives_a_suspension(jobs: Jobs) -> None:
     """A job whose Worker had finished when it was suspended has succeeded: its work is not done twice."""
     jobs.create(worker=1)
     jobs.run(2)

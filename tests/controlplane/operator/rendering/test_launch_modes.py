@@ -8,13 +8,14 @@ import pytest
 from support.jobs import Json, msjob, role, template
 from support.live_jobs import Jobs
 from support.live_render import check_same, rendered
-from support.operator import Operator
 from support.rendering import main_container, variables
+
+pytestmark = pytest.mark.usefixtures("operator")
 
 MSRUN = template(command=["msrun", "--join=True", "/train.py"])
 
 
-def test_dynamic_cluster(operator: Operator, jobs: Jobs) -> None:
+def test_dynamic_cluster(jobs: Jobs) -> None:
     """The launch mode may be named; several processes a Worker are counted and numbered by node."""
     jobs.create(launch_mode="DynamicCluster", proc_per_worker=4)
 
@@ -24,7 +25,7 @@ def test_dynamic_cluster(operator: Operator, jobs: Jobs) -> None:
     assert "MS_NODE_ID" not in env
 
 
-def test_msrun_with_scheduler(operator: Operator, jobs: Jobs) -> None:
+def test_msrun_with_scheduler(jobs: Jobs) -> None:
     """Under msrun a Scheduler stands behind the Service, and Workers are numbered by node."""
     jobs.create(launch_mode="Msrun", pod=MSRUN)
 
@@ -35,7 +36,7 @@ def test_msrun_with_scheduler(operator: Operator, jobs: Jobs) -> None:
     assert [variables(pods[f"worker-{index}"])["MS_NODE_RANK"] for index in (0, 1)] == ["0", "1"]
 
 
-def test_msrun_without_scheduler(operator: Operator, jobs: Jobs) -> None:
+def test_msrun_without_scheduler(jobs: Jobs) -> None:
     """Without a Scheduler Worker 0 is the host: its own address for itself, its Service's for the others."""
     jobs.create(launch_mode="Msrun", scheduler=None, worker=3, pod=MSRUN)
 
@@ -54,9 +55,10 @@ def test_msrun_without_scheduler(operator: Operator, jobs: Jobs) -> None:
 
 
 @pytest.mark.parametrize("mode", [None, "Standalone"])
-def test_standalone(operator: Operator, jobs: Jobs, mode: str | None) -> None:
+def test_standalone(jobs: Jobs, mode: str | None) -> None:
     """Workers without a Scheduler are each on their own: no Service, and nothing of MindSpore's in the environment."""
-    jobs.create(scheduler=None, worker=2, **({"launch_mode": mode} if mode else {}))
+    fields = {"launch_mode": mode} if mode else {}
+    jobs.create(msjob(scheduler=None, worker=2, **fields))
 
     pods = jobs.wait_pods(2)
     jobs.settle()
@@ -64,7 +66,7 @@ def test_standalone(operator: Operator, jobs: Jobs, mode: str | None) -> None:
     assert [name for pod in pods.values() for name in variables(pod) if name.startswith("MS_")] == []
 
 
-def test_none(operator: Operator, jobs: Jobs) -> None:
+def test_none(jobs: Jobs) -> None:
     """In launch mode ``None`` the objects are there, Service too, and the environment is the user's alone."""
     jobs.create(launch_mode="None", pod=template(env=[{"name": "OWN", "value": "1"}]))
 
@@ -73,7 +75,7 @@ def test_none(operator: Operator, jobs: Jobs) -> None:
     assert [variables(pod) for pod in pods.values()] == [{"OWN": "1"}] * 3
 
 
-def test_roles_in_lower_case(operator: Operator, jobs: Jobs) -> None:
+def test_roles_in_lower_case(jobs: Jobs) -> None:
     """Roles may be spelled in any case; their pods, labels and counts are the same."""
     job = msjob(scheduler=None, worker=None)
     job["spec"]["msReplicaSpecs"] = {"scheduler": role(1), "ps": role(1), "WORKER": role(2)}
@@ -88,7 +90,7 @@ def test_roles_in_lower_case(operator: Operator, jobs: Jobs) -> None:
     jobs.wait_state("Succeeded")
 
 
-def test_role_without_replicas(operator: Operator, jobs: Jobs) -> None:
+def test_role_without_replicas(jobs: Jobs) -> None:
     """Replicas are 1 when not given, in the stored job too, and 0 replicas are no pods."""
     jobs.create(worker=role(None), ps=role(0))
 
@@ -130,7 +132,7 @@ def rich_job() -> Json:
     return msjob("rich", scheduler=1, ps=1, worker=2, pod=pod)
 
 
-def test_rich_template(operator: Operator, jobs: Jobs, tmp_path: Path, elsewhere: str) -> None:
+def test_rich_template(jobs: Jobs, tmp_path: Path, elsewhere: str) -> None:
     """All of a user's template is in the live pods as ``msjob render`` prints it; overridden variables are told."""
     job = jobs.create(rich_job())
     file = tmp_path / "rich.json"

@@ -8,10 +8,11 @@ import yaml
 
 from support.live_jobs import Jobs
 from support.live_render import check_same, rendered
-from support.operator import Operator
 from support.programs import ROOT
 from support.rendering import variables
 from support.testbed.kubectl import Kubectl
+
+pytestmark = pytest.mark.usefixtures("operator")
 
 PODS = {
     "dataparallel": {"scheduler": 1, "worker": 4},
@@ -37,7 +38,7 @@ def apply(kubectl: Kubectl, sample: str, jobs: Jobs, folder: Path) -> tuple[str,
 
 
 @pytest.mark.parametrize("sample", PODS)
-def test_sample(operator: Operator, jobs: Jobs, kubectl: Kubectl, sample: str, tmp_path: Path, elsewhere: str) -> None:
+def test_sample(jobs: Jobs, kubectl: Kubectl, sample: str, tmp_path: Path, elsewhere: str) -> None:
     """Pods, Service and environment are what ``msjob render`` prints, nothing more; finished, the job Succeeded."""
     name, file = apply(kubectl, sample, jobs, tmp_path)
     names = [f"{role}-{index}" for role, count in PODS[sample].items() for index in range(count)]
@@ -54,7 +55,7 @@ def test_sample(operator: Operator, jobs: Jobs, kubectl: Kubectl, sample: str, t
 
 
 @pytest.mark.parametrize("sample", ["dataparallel", "ps_distribute"])
-def test_ranks(operator: Operator, jobs: Jobs, kubectl: Kubectl, sample: str, tmp_path: Path) -> None:
+def test_ranks(jobs: Jobs, kubectl: Kubectl, sample: str, tmp_path: Path) -> None:
     """A process is the node of its index without PS and of its pod's name with PS, and all know of each other."""
     name, _ = apply(kubectl, sample, jobs, tmp_path)
     wanted = PODS[sample]

@@ -1,0 +1,85 @@
+"""SIGTERM: the operator ends in time, whatever it is doing, and leaves no process behind."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from support.jobs import msjob
+from support.live_jobs import Jobs
+from support.operator import Operator, Operators, processes
+from support.programs import ROOT
+from support.site_constructs import SLOW
+from support.testbed.controlplane import ControlPlane
+
+SECONDS = 5.0
+"""Time that the operator has from SIGTERM to its end."""
+
+
+def check_ends(operator: Operator) -> None:
+    """End it, and check exit code, time, last words, and that its construct workers are gone with it."""
+    groups = operator.workers()
+    code, seconds = operator.terminate()
+
+    assert (code, seconds < SECONDS) == (0, True), f"exit code {code} after {seconds:.1f} s"
+    assert operator.log()[-1]["msg"] == "operator.stopped"
+    assert [command for _, _, group, command in processes() if group in groups] == []
+
+
+@pytest.mark.parametrize("flag", ["--no-leader-elect", "--leader-elect"])
+def test_at_rest(own_operators: Operators, flag: str) -> None:
+    """An operator that has nothing to do ends at once."""
+    check_ends(own_operators.start(flag).wait_leading())
+
+
+def test_standing_by(own_operators: Operators) -> None:
+    """So does one that waits for another to give way."""
+    own_operators.start("--leader-elect").wait_leading()
+    check_ends(own_operators.start("--leader-elect").wait_ready())
+
+
+def test_under_load(own_operators: Operators, jobs: Jobs) -> None:
+    """In the middle of creating hundreds of pods it ends in time, and the next one completes them."""
+    operator = own_operators.start("--namespace", jobs.namespace).wait_leading()
+    names = [f"job-{number}" for number in range(30)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda name: jobs.create(msjob(name, worker=9)), names))
+    jobs.client.wait_for(lambda: len(jobs.client.pods(jobs.namespace)) > 10, what="the first pods")
+    check_ends(operator)
+    assert len(jobs.client.pods(jobs.namespace)) < 300, "it ended too late to prove anything"
+
+    own_operators.start("--namespace", jobs.namespace)
+    jobs.client.wait_for(lambda: len(jobs.client.pods(jobs.namespace)) == 300, 40, what="all pods")
+
+
+def test_in_a_render_that_takes_long(own_operators: Operators, jobs: Jobs) -> None:
+    """A construct that takes 20 s does not hold it up."""
+    operator = own_operators.start(
+        "--namespace",
+        jobs.namespace,
+        "--job-construct",
+        "support.site_constructs:MoodyWorkload",
+        env={"PYTHONPATH": str(ROOT / "tests")},
+    ).wait_leading()
+    jobs.create(name=f"a-{SLOW}-one")
+    jobs.client.wait_for(operator.nodes, what="the render to begin")
+    check_ends(operator)
+
+
+def test_without_api_server(own_operators: Operators, control_plane: ControlPlane) -> None:
+    """It ends when there is no API server to say farewell to."""
+    operator = own_operators.start("--leader-elect").wait_leading()
+    control_plane.stop_apiserver(kill=True)
+    try:
+        check_ends(operator)
+    finally:
+        control_plane.start_apiserver()
+
+
+def test_second_signal(own_operators: Operators) -> None:
+    """An interrupt, as of Ctrl-C under ``make run``, is as good as SIGTERM."""
+    import os  # noqa: PLC0415
+    import signal  # noqa: PLC0415
+
+    operator = own_operators.start().wait_leading()
+    os.kill(operator.pid, signal.SIGINT)
+    assert operator.wait_ended() == 0
