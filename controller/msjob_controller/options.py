@@ -52,9 +52,11 @@ def address(text: str) -> tuple[str, int] | None:
     if text in ("", "0"):
         return None
     host, colon, port = text.rpartition(":")
-    if not colon or not port.isdecimal() or int(port) > 65535:  # noqa: PLR2004 - the highest TCP port
+    bracketed = host.startswith("[") and host.endswith("]")
+    bare_ipv6 = ":" in host and not bracketed
+    if not (colon and port.isascii() and port.isdecimal()) or int(port) > 65535 or bare_ipv6:  # noqa: PLR2004 - TCP
         raise ValueError(f"{text!r} is no address; write :8080 or 127.0.0.1:8080, or 0 for none")
-    return host.strip("[]"), int(port)
+    return host.removeprefix("[").removesuffix("]"), int(port)
 
 
 def _bind(context: click.Context, parameter: click.Parameter, value: str) -> str:
@@ -63,6 +65,19 @@ def _bind(context: click.Context, parameter: click.Parameter, value: str) -> str
     except ValueError as error:
         raise click.BadParameter(str(error), context, parameter) from None
     return value
+
+
+def _given(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """An empty value is none, as in Go programs: `--namespace=` is all namespaces."""
+    del context, parameter
+    return value or None
+
+
+def _switch(name: str, **settings: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:  # noqa: ANN401 - click's
+    """A flag as Go programs have it: `--name` and `--name=true` turn it on, `--name=false` off."""
+    return click.option(
+        name, is_flag=False, flag_value=True, type=click.BOOL, default=False, metavar="[=true|false]", **settings
+    )
 
 
 def _refuse_gang(context: click.Context, parameter: click.Parameter, value: bool | str | None) -> None:  # noqa: FBT001
@@ -84,9 +99,11 @@ def command(run: Callable[[Options], int]) -> click.Command:
     @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
     @click.version_option(importlib.metadata.version("ms-operator"), prog_name="ms-operator")
     @click.option(
-        "--kubeconfig", help="Kubeconfig file. Default: the pod's ServiceAccount, else KUBECONFIG or ~/.kube/config."
+        "--kubeconfig",
+        callback=_given,
+        help="Kubeconfig file. Default: the pod's ServiceAccount, else KUBECONFIG or ~/.kube/config.",
     )
-    @click.option("--namespace", help="Run only the jobs of this namespace. Default: all.")
+    @click.option("--namespace", callback=_given, help="Run only the jobs of this namespace. Default: all.")
     @click.option(
         "--metrics-bind-address",
         default=":8080",
@@ -101,12 +118,7 @@ def command(run: Callable[[Options], int]) -> click.Command:
         callback=_bind,
         help="Address of /healthz and /readyz; 0 for none.",
     )
-    @click.option(
-        "--leader-elect/--no-leader-elect",
-        default=False,
-        show_default=True,
-        help="Let one of several replicas act, by a Lease.",
-    )
+    @_switch("--leader-elect", show_default=True, help="Let one of several replicas act, by a Lease.")
     @click.option(
         "--leader-election-namespace",
         envvar="POD_NAMESPACE",
@@ -134,7 +146,7 @@ def command(run: Callable[[Options], int]) -> click.Command:
         show_default=True,
         help="Jobs looked at at the same time.",
     )
-    @click.option("--job-construct", help="Site construct to render jobs with, package.module:Class.")
+    @click.option("--job-construct", callback=_given, help="Site construct to render jobs with, package.module:Class.")
     @click.option(
         "--log-level",
         type=click.Choice(["debug", "info", "warning", "error"]),
@@ -142,9 +154,8 @@ def command(run: Callable[[Options], int]) -> click.Command:
         show_default=True,
         help="Lowest level that is logged.",
     )
-    @click.option(
+    @_switch(
         "--enable-gang-scheduling",
-        is_flag=True,
         callback=_refuse_gang,
         expose_value=False,
         help="Refused until a gang scheduling backend exists.",
