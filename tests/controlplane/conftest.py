@@ -83,7 +83,13 @@ def control_plane(
         raise config.stash[FAILURE]
     started = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     config.stash[LOGS] = ROOT / "build" / "testbed-logs" / f"{started}-{worker_name}"
-    control_plane = ControlPlane(binaries=find_binaries(), manifests=installed_crds, audit=True)
+    control_plane = ControlPlane(
+        binaries=find_binaries(),
+        manifests=installed_crds,
+        audit=True,
+        # Not on by default, and stricter: what works here works in clusters with it and without it.
+        apiserver_flags=["--enable-admission-plugins=OwnerReferencesPermissionEnforcement"],
+    )
     keep = True
     try:
         yield control_plane.start()

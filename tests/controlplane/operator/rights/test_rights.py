@@ -1,0 +1,126 @@
+"""What the operator may do is what it does: the shipped RBAC against the audit log of the whole run."""
+
+import pytest
+
+from support.audit import Request, requests, verbs
+from support.jobs import Json
+from support.live_jobs import Jobs
+from support.operator import ACCOUNT, NAMESPACE, Operators
+from support.testbed.client import PODS, Client
+from support.testbed.controlplane import ControlPlane
+from support.testbed.errors import ForbiddenError
+from support.testbed.serviceaccount import service_account_client
+
+RBAC = "rbac.authorization.k8s.io/v1"
+UNUSED = {("mindspore.gitee.com", "msjobs/finalizers", "update")}
+"""Asked by an admission plugin of who sets owner references that block; no request names it."""
+
+
+def granted(admin: Client) -> set[tuple[str, str, str]]:
+    """Group, resource and verb of all that the bindings of the installation grant the operator."""
+    rules: list[Json] = []
+    for kind, namespace in (("clusterrole", None), ("role", NAMESPACE)):
+        for binding in admin.list(f"{RBAC}/{kind}bindings", namespace):
+            if any(item["name"] == ACCOUNT for item in binding.get("subjects", [])):
+                rules += admin.get(f"{RBAC}/{kind}s", binding["roleRef"]["name"], namespace)["rules"]
+    return {
+        (group, resource, verb)
+        for rule in rules
+        for group in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+def denied(found: list[Request]) -> list[Request]:
+    """Requests that RBAC refused; not those of the moments in which a new API server has not read the roles yet."""
+    return [request for request in found if request.decision == "forbid" and "not found" not in request.reason]
+
+
+@pytest.mark.timeout(90)
+def test_verbs(own_operators: Operators, jobs: Jobs, control_plane: ControlPlane) -> None:
+    """After a life with every turn the operator has used each verb it has, and has asked for none it has not."""
+    # No Lease, so that one is created; a stranger's pod, so that one is looked at and an event repeats.
+    leases = "coordination.k8s.io/v1/leases"
+    for lease in jobs.client.list(leases, NAMESPACE):
+        jobs.client.delete(leases, lease["metadata"]["name"], NAMESPACE)
+    pod = {"metadata": {"name": "train-worker-0"}, "spec": {"containers": [{"name": "a", "image": "example.com/a"}]}}
+    jobs.client.create(PODS, pod, jobs.namespace)
+    jobs.client.create(
+        "v1/services",
+        {"metadata": {"name": "train-scheduler-0"}, "spec": {"ports": [{"port": 1}]}},
+        jobs.namespace,
+    )
+    own_operators.start("--leader-elect").wait_leading()
+    jobs.create(run_policy={"cleanPodPolicy": "All"})
+    jobs.wait_event("FailedCreateService")
+    jobs.client.delete("v1/services", "train-scheduler-0", jobs.namespace)
+    event = jobs.wait_event("FailedCreatePod")
+    jobs.client.wait_until(
+        "v1/events",
+        event["metadata"]["name"],
+        jobs.namespace,
+        lambda item: item["count"] > 1,
+        what="the event to repeat",
+    )
+    jobs.client.delete(PODS, "train-worker-0", jobs.namespace)
+    jobs.run(3, timeout=30)
+    jobs.finish("worker-0")
+    jobs.wait_state("Succeeded")
+    jobs.client.wait_for(lambda: not jobs.pods() and not jobs.services(), what="all to go")
+
+    allowed = granted(jobs.client)
+    own_operators.end_own()  # watches are in the log once they have ended
+
+    def used() -> set[tuple[str, str, str]]:
+        return verbs(requests(control_plane))
+
+    jobs.client.wait_for(lambda: used() >= allowed - UNUSED, what="the audit log")
+    assert used() == allowed - UNUSED
+    assert denied(requests(control_plane)) == []
+
+
+@pytest.mark.usefixtures("operators")
+def test_nothing_else(admin: Client) -> None:
+    """With the operator's token nobody reads a Secret or a ConfigMap, or changes a job, a node or a role."""
+    with service_account_client(admin, NAMESPACE, ACCOUNT) as account:
+        for resource in ("v1/secrets", "v1/configmaps", "v1/nodes", f"{RBAC}/clusterroles", "apps/v1/deployments"):
+            with pytest.raises(ForbiddenError):
+                account.list(resource)
+        for resource, namespace in (("mindspore.gitee.com/v1/msjobs", "default"), ("v1/secrets", NAMESPACE)):
+            with pytest.raises(ForbiddenError):
+                account.delete(resource, "any", namespace)
+        with pytest.raises(ForbiddenError):
+            account.patch("mindspore.gitee.com/v1/msjobs", "any", {"spec": {}}, "default")
+
+
+@pytest.mark.usefixtures("operator")
+def test_owner_references_are_enforced_here(admin: Client, jobs: Jobs) -> None:
+    """This API server refuses owner references that block to who may not set finalizers, so the operator may."""
+    job = jobs.create()
+    owner = jobs.wait_pods(3)["worker-0"]["metadata"]["ownerReferences"][0]
+    assert owner["blockOwnerDeletion"]
+    admin.create("v1/serviceaccounts", {"metadata": {"name": "podder"}}, jobs.namespace)
+    rules = [{"apiGroups": [""], "resources": ["pods"], "verbs": ["create"]}]
+    admin.create(f"{RBAC}/roles", {"metadata": {"name": "podder"}, "rules": rules}, jobs.namespace)
+    binding = {
+        "metadata": {"name": "podder"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "podder"},
+        "subjects": [{"kind": "ServiceAccount", "name": "podder", "namespace": jobs.namespace}],
+    }
+    admin.create(f"{RBAC}/rolebindings", binding, jobs.namespace)
+    pod = {"metadata": {"name": "mine"}, "spec": {"containers": [{"name": "a", "image": "example.com/a"}]}}
+    owned = {**pod, "metadata": {"name": "owned", "ownerReferences": [owner]}}
+    assert owner["uid"] == job["metadata"]["uid"]
+
+    def may_create(account: Client) -> bool:
+        try:
+            account.create(PODS, pod, jobs.namespace)
+        except ForbiddenError:
+            return False
+        return True
+
+    with service_account_client(admin, jobs.namespace, "podder") as account:
+        account.wait_for(lambda: may_create(account), what="the role to count")
+        with pytest.raises(ForbiddenError, match="cannot set blockOwnerDeletion"):
+            account.create(PODS, owned, jobs.namespace)
