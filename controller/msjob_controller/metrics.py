@@ -31,6 +31,11 @@ class Metrics:
         self.failed_pod_creations = Counter(
             "failed_pod_creations", "Pods that could not be created.", registry=self.registry
         )
+        self._services = {
+            True: Counter("succeeded_service_creation", "Services created.", registry=self.registry),
+            False: Counter("failed_service_creation", "Services that could not be created.", registry=self.registry),
+        }
+        self.failed_pods = Counter("failed_pods", "Pods that failed.", registry=self.registry)
         self.reconciles = Histogram(
             "msjob_reconcile_seconds",
             "Time of one pass over a job.",
@@ -52,6 +57,10 @@ class Metrics:
     def job(self, what: str, namespace: str) -> None:
         """Count a job: created, deleted, successful or failed."""
         self._jobs[what].labels(namespace, FRAMEWORK).inc()
+
+    def service(self, *, created: bool) -> None:
+        """Count the creation of a Service, or that it failed."""
+        self._services[created].inc()
 
     def request(self, verb: str, resource: str, code: str, seconds: float) -> None:
         """Count a request to the API server."""

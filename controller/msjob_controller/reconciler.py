@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import structlog
 
@@ -153,7 +153,7 @@ class Reconciler:
             # Again, since pods that were taken before the refusal have to go.
             return True, None
         # Deletes come after the status: once pods are gone, only the status tells what they came to.
-        failures = created + await self._delete(decision, observed, actions)
+        failures = created + await self._delete(job, decision, observed, actions)
         # In a namespace that is being deleted nothing can be made any more, and the job goes with it.
         failures = [failure for failure in failures if not isinstance(failure.error, Terminating)]
         if failures:
@@ -167,7 +167,7 @@ class Reconciler:
         unstalled = bool(decision.create_pods) and conditions.is_true(
             decision.status.get("conditions") or [], ConditionType.STALLED
         )
-        return decision.create_service or unstalled, written
+        return (decision.create_service or unstalled) and not created, written
 
     async def _write_status(self, job: Json, decision: Decision, actions: Actions) -> float | None:
         """Write the status if it changed. A change of numbers alone may wait a little.
@@ -190,11 +190,13 @@ class Reconciler:
         patch = merge_patch(job.get("status") or {}, decision.status)
         if not patch:
             return
+        # A pass may write twice: what its first write told and counted is in the cache.
+        known = (self._cluster.jobs.get(_key(job)) or job).get("status") or {}
         await actions.patch_status(patch)
         for event in decision.events:
             self._tell(job, event)
-        before = (job.get("status") or {}).get("conditions") or []
-        after = decision.status.get("conditions") or []
+        self._metrics.failed_pods.inc(max(0, _failed(decision.status) - _failed(known)))
+        before, after = known.get("conditions") or [], decision.status.get("conditions") or []
         for kind, what in _COUNTED:
             if conditions.is_true(after, kind) and not conditions.is_true(before, kind):
                 self._metrics.job(what, job["metadata"]["namespace"])
@@ -202,8 +204,8 @@ class Reconciler:
             self._renderer.forget(job["metadata"]["uid"])
 
     async def _refuse(self, job: Json, decision: Decision, failure: Failure, actions: Actions) -> None:
-        """The API server will never take a pod like this: the job is invalid, in a way that only it could tell."""
-        problem = Problem(("spec", "msReplicaSpecs"), f"pod {failure.name}: {getattr(failure.error, 'message', '')}")
+        """The API server will never take a child like this: the job is invalid, in a way that only it could tell."""
+        problem = Problem(("spec", "msReplicaSpecs"), f"{failure.name}: {_why(failure)}")
         generation = job["metadata"]["generation"]
         await self._write(job, reject(decision.status, [problem], generation, self._clock()), actions)
 
@@ -216,39 +218,40 @@ class Reconciler:
         facts = Facts(scheduler_ip=address, owner_uid=job["metadata"]["uid"], attempt=attempt)
         if decision.create_service:
             failures = await actions.create_service(rendered, facts)
-            self._report_created(job, EventReason.CREATED_SERVICE, EventReason.FAILED_CREATE_SERVICE, 1, failures)
+            self._metrics.service(created=not failures)
+            self._tell_outcome(job, _CREATED_SERVICE, "" if failures else "the Service", failures)
             return failures
         failures = await actions.create_extras(rendered, facts)
         if failures:
-            self._report_created(job, EventReason.CREATED_POD, EventReason.FAILED_CREATE_POD, 0, failures)
+            self._tell_outcome(job, _CREATED_PODS, "", failures)
             return failures
         made, failures = await actions.create_pods(rendered, decision.create_pods, facts)
         self._metrics.created_pods.inc(made)
         self._metrics.failed_pod_creations.inc(len(failures))
-        self._report_created(job, EventReason.CREATED_POD, EventReason.FAILED_CREATE_POD, made, failures)
+        self._tell_outcome(job, _CREATED_PODS, _pods(made), failures)
         return failures
 
-    async def _delete(self, decision: Decision, observed: Observed, actions: Actions) -> list[Failure]:
+    async def _delete(self, job: Json, decision: Decision, observed: Observed, actions: Actions) -> list[Failure]:
         failures: list[Failure] = []
         if decision.delete_pods:
             names = [observed.pods[key].name for key in decision.delete_pods]
             failures += await actions.delete_pods(names)
             self._metrics.deleted_pods.inc(len(names) - len(failures))
+            self._tell_outcome(job, _DELETED_PODS, _pods(len(names) - len(failures)), failures)
         if decision.delete_service and observed.service is not None:
-            failures += await actions.delete_service(observed.service.name)
+            left = await actions.delete_service(observed.service.name)
+            self._tell_outcome(job, _DELETED_SERVICE, "" if left else "the Service", left)
+            failures += left
         return failures
 
-    def _report_created(
-        self, job: Json, good: EventReason, bad: EventReason, made: int, failures: list[Failure]
-    ) -> None:
+    def _tell_outcome(self, job: Json, about: "_Writes", what: str, failures: list[Failure]) -> None:
+        """Tell what became of some writes: their first failure that matters, else what was done, if anything."""
         telling = [failure for failure in failures if not _passing(failure)]
         if telling:
-            first = telling[0]
-            message = f"Error creating {first.name}: {getattr(first.error, 'message', first.error)}"
-            self._tell(job, Event(EventType.WARNING, bad, message))
-        elif made:
-            what = "the Service" if good is EventReason.CREATED_SERVICE else f"{made} pod{'s' if made > 1 else ''}"
-            self._tell(job, Event(EventType.NORMAL, good, f"Created {what}"))
+            message = f"Error {about.doing} {telling[0].name}: {_why(telling[0])}"
+            self._tell(job, Event(EventType.WARNING, about.bad, message))
+        elif what:
+            self._tell(job, Event(EventType.NORMAL, about.good, f"{about.done} {what}"))
 
     def _tell(self, job: Json, event: Event) -> None:
         self._recorder.event(job, event.type.value, event.reason.value, event.message)
@@ -261,8 +264,38 @@ _COUNTED: Final = (
 )
 
 
+def _failed(status: Json) -> int:
+    """Failed pods that a status counts."""
+    return sum(role.get("failed") or 0 for role in (status.get("replicaStatuses") or {}).values())
+
+
+class _Writes(NamedTuple):
+    """How events tell of writes of one kind."""
+
+    good: EventReason
+    bad: EventReason
+    done: str
+    doing: str
+
+
+_CREATED_PODS: Final = _Writes(EventReason.CREATED_POD, EventReason.FAILED_CREATE_POD, "Created", "creating")
+_DELETED_PODS: Final = _Writes(EventReason.DELETED_POD, EventReason.FAILED_DELETE_POD, "Deleted", "deleting")
+_CREATED_SERVICE: Final = _Writes(EventReason.CREATED_SERVICE, EventReason.FAILED_CREATE_SERVICE, "Created", "creating")
+_DELETED_SERVICE: Final = _Writes(EventReason.DELETED_SERVICE, EventReason.FAILED_DELETE_SERVICE, "Deleted", "deleting")
+
+
 def _key(job: Json) -> str:
     return f"{job['metadata']['namespace']}/{job['metadata']['name']}"
+
+
+def _pods(count: int) -> str:
+    """So many pods, for people; empty for none."""
+    return f"{count} pod{'s' if count > 1 else ''}" if count else ""
+
+
+def _why(failure: Failure) -> str:
+    """What the API server said, without the request it answered."""
+    return str(getattr(failure.error, "message", failure.error))
 
 
 def _passing(failure: Failure) -> bool:
