@@ -46,10 +46,10 @@ class Probes:
         app = web.Application()
         for path, handler in routes.items():
             app.router.add_get(path, _async(handler))
-        runner = web.AppRunner(app, access_log=None)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         self._runners.append(runner)
         await runner.setup()
-        await web.TCPSite(runner, host or None, port, shutdown_timeout=1.0).start()
+        await web.TCPSite(runner, host or None, port).start()
 
     def _healthz(self, request: web.Request) -> web.Response:
         del request

@@ -168,8 +168,8 @@ async def _read(paths: str, context: str | None) -> "tuple[Configuration, _Kubec
 
     configuration = Configuration()
     try:
-        kubeconfig = _Kubeconfig(paths, context)
         with _complaints() as complaints:
+            kubeconfig = _Kubeconfig(paths, context)
             await kubeconfig.loader.load_and_set(configuration)
     except (ConfigException, YAMLError) as error:
         raise ConfigError(f"kubeconfig {paths}: {error}") from error

@@ -1,0 +1,62 @@
+"""The operator as a program that cannot start."""
+
+import json
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.programs import run_program
+
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+current-context: test
+contexts: [{name: test, context: {cluster: test, user: test}}]
+clusters: [{name: test, cluster: {server: "http://127.0.0.1:1"}}]
+users: [{name: test, user: {}}]
+"""
+
+
+def fail(*arguments: str, **env: str) -> dict[str, Any]:
+    """Start an operator that ends with 1, and give the one error it logged: all lines are JSON, none is a traceback."""
+    done = run_program(sys.executable, "-m", "msjob_controller.main", *arguments, env=env)
+    assert (done.returncode, done.stdout) == (1, "")
+    started, failed = (json.loads(line) for line in done.stderr.splitlines())
+    assert started["msg"] == "operator.starting"
+    assert (failed["msg"], failed["level"]) == ("operator.failed", "error")
+    assert "exception" not in failed
+    return dict(failed)
+
+
+@pytest.mark.parametrize(
+    "content", [None, "", "a: [", "\x00\x01", "[]", KUBECONFIG.replace("name: test, user", "x: y, user")]
+)
+def test_no_usable_kubeconfig(tmp_path: Path, content: str | None) -> None:
+    """A kubeconfig that is missing or broken is one line that names the file, and exit status 1."""
+    path = tmp_path / "kubeconfig"
+    if content is not None:
+        path.write_text(content)
+    assert str(path) in fail("--kubeconfig", str(path))["error"]
+
+
+def test_no_way_to_a_cluster(tmp_path: Path) -> None:
+    """Without kubeconfig and ServiceAccount the message says where the operator looked."""
+    found = fail(HOME=str(tmp_path), KUBECONFIG="", KUBERNETES_SERVICE_HOST="")
+    assert "kubeconfig" in found["error"]
+
+
+@pytest.mark.parametrize("flag", ["--metrics-bind-address", "--health-probe-bind-address"])
+def test_an_address_in_use(tmp_path: Path, flag: str) -> None:
+    """A port that is taken is one line that names it."""
+    path = tmp_path / "kubeconfig"
+    path.write_text(KUBECONFIG)
+    other = {"--metrics-bind-address": "0", "--health-probe-bind-address": "0"}
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        arguments = [f"{name}={value}" for name, value in {**other, flag: f"127.0.0.1:{port}"}.items()]
+        assert str(port) in fail("--kubeconfig", str(path), *arguments)["error"]
