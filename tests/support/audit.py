@@ -24,7 +24,6 @@ class Request:
         name: of the object, empty where the request names none.
         code: status code of the answer.
         decision: what RBAC decided: `allow` or `forbid`.
-        reason: why.
         credential: of the caller, by which two of the same account are told apart.
     """
 
@@ -36,7 +35,6 @@ class Request:
     name: str
     code: int
     decision: str
-    reason: str
     credential: str
 
     @property
@@ -72,7 +70,6 @@ def _read(event: Json) -> Request:
     reference = event.get("objectRef") or {}
     sub = reference.get("subresource")
     extra = event["user"].get("extra") or {}
-    annotations = event.get("annotations") or {}
     return Request(
         at=event["requestReceivedTimestamp"],
         verb=event["verb"],
@@ -81,7 +78,6 @@ def _read(event: Json) -> Request:
         namespace=reference.get("namespace", ""),
         name=reference.get("name", ""),
         code=(event.get("responseStatus") or {}).get("code", 0),
-        decision=annotations.get("authorization.k8s.io/decision", ""),
-        reason=annotations.get("authorization.k8s.io/reason", ""),
+        decision=(event.get("annotations") or {}).get("authorization.k8s.io/decision", ""),
         credential=next(iter(extra.get("authentication.kubernetes.io/credential-id", [])), ""),
     )

@@ -107,8 +107,13 @@ class Jobs:
         return {role: (item["active"], item["succeeded"], item["failed"]) for role, item in numbers.items()}
 
     def events(self, name: str = "train") -> list[tuple[str, str]]:
-        """Type and reason of the events about a job, oldest first."""
-        return [(event["type"], event["reason"]) for event in self.client.events(self.namespace, about=name)]
+        """Type and reason of the events about a job, in the order in which the operator reported them.
+
+        It writes several at once, so that a later one may be stored first; their names tell the order.
+        """
+        found = self.client.events(self.namespace, about=name)
+        found.sort(key=lambda event: int(event["metadata"]["name"].rpartition(".")[2], 16))
+        return [(event["type"], event["reason"]) for event in found]
 
     def wait_event(self, reason: str, name: str = "train", timeout: float = 15) -> Json:
         """Wait for an event about a job, and give the last one of that reason."""

@@ -16,6 +16,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -198,9 +199,13 @@ class Operators:
 
     Args:
         control_plane: to work for; ``dist/`` is installed in it.
+
+    Attributes:
+        starts: when API servers were starting, in RFC 3339: until one has read the roles, it refuses what they allow.
     """
 
     def __init__(self, control_plane: ControlPlane) -> None:
+        self.starts: list[tuple[str, str]] = []
         self._control_plane = control_plane
         self._shared: Operator | None = None
         self._own: list[Operator] = []
@@ -240,6 +245,16 @@ class Operators:
         if self._shared is not None and self._shared.running:
             self._shared.terminate()
 
+    def bring_back_apiserver(self) -> None:
+        """Start the API server again, and kube-controller-manager afresh, which would take half a minute to notice.
+
+        Until then no namespace would get its ServiceAccount, and so no test its namespace.
+        """
+        begin = _now()
+        self._control_plane.start_apiserver()
+        self.starts.append((begin, _now()))
+        self._control_plane.restart_controller_manager()
+
     def tails(self, namespace: str | None) -> str:
         """The last lines of the logs of all that have run in this test, see `Operator.tail`."""
         used = [*self._own, *([self._shared] if self._shared else [])]
@@ -277,6 +292,10 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _claims(token: str) -> dict[str, Any]:

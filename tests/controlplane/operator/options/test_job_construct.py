@@ -1,10 +1,13 @@
 """``--job-construct``: a site's own construct in live objects and in ``msjob render`` alike."""
 
 import json
+import secrets
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from support.jobs import Json
 from support.live_jobs import Jobs
 from support.live_render import check_same, live, rendered
 from support.operator import NAMESPACE, Operators
@@ -13,36 +16,38 @@ from support.site_constructs import BROKEN
 from support.testbed.client import Client
 from support.testbed.controlplane import ControlPlane
 
-ACCOUNT = "site-operator"
 SITE = "support.site_constructs:SiteWorkload"
 MOODY = "support.site_constructs:MoodyWorkload"
 PATH = {"PYTHONPATH": str(ROOT / "tests")}
 
 
 @pytest.fixture
-def site_account(admin: Client, operators: Operators) -> str:  # noqa: ARG001 - dist/ is installed by it
-    """A ServiceAccount with the operator's rights and that on ConfigMaps, which the site's construct makes."""
+def make_account(admin: Client, operators: Operators) -> Callable[..., str]:  # noqa: ARG001 - dist/ is installed by it
+    """Makes a ServiceAccount that has the operator's rights and more; the operator's own keeps what it has."""
     rbac = "rbac.authorization.k8s.io"
-    rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}]
-    roles = ("ms-operator-manager-role", ACCOUNT)
-    if not admin.exists("v1/serviceaccounts", ACCOUNT, NAMESPACE):
-        admin.create("v1/serviceaccounts", {"metadata": {"name": ACCOUNT}}, NAMESPACE)
-        admin.create(f"{rbac}/v1/clusterroles", {"metadata": {"name": ACCOUNT}, "rules": rules})
-        for role in roles:
+
+    def make(rules: list[Json]) -> str:
+        name = f"site-{secrets.token_hex(3)}"
+        admin.create("v1/serviceaccounts", {"metadata": {"name": name}}, NAMESPACE)
+        admin.create(f"{rbac}/v1/clusterroles", {"metadata": {"name": name}, "rules": rules})
+        for role in ("ms-operator-manager-role", name):
             binding = {
-                "metadata": {"name": f"{ACCOUNT}-{role}"},
+                "metadata": {"name": f"{name}-{role}"},
                 "roleRef": {"apiGroup": rbac, "kind": "ClusterRole", "name": role},
-                "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE}],
+                "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": NAMESPACE}],
             }
             admin.create(f"{rbac}/v1/clusterrolebindings", binding)
-    return ACCOUNT
+        return name
+
+    return make
 
 
 def test_site_construct(
-    own_operators: Operators, site_account: str, jobs: Jobs, tmp_path: Path, control_plane: ControlPlane
+    own_operators: Operators, make_account: Callable[..., str], jobs: Jobs, tmp_path: Path, control_plane: ControlPlane
 ) -> None:
     """Its labels, sidecar, toleration and ConfigMap are in the cluster, as ``msjob render`` prints them for it."""
-    own_operators.start("--job-construct", SITE, "--namespace", jobs.namespace, env=PATH, account=site_account)
+    account = make_account([{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}])
+    own_operators.start("--job-construct", SITE, "--namespace", jobs.namespace, env=PATH, account=account)
     job = jobs.create(worker=2)
     pods = jobs.wait_pods(3)
 
@@ -65,9 +70,10 @@ def test_site_construct(
     jobs.client.delete("v1/namespaces", elsewhere)
 
 
-def test_right_that_the_site_forgot(own_operators: Operators, jobs: Jobs) -> None:
+def test_right_that_the_site_forgot(own_operators: Operators, make_account: Callable[..., str], jobs: Jobs) -> None:
     """Without the right to make its ConfigMap the job says what is missing and has no pods."""
-    own_operators.start("--job-construct", SITE, "--namespace", jobs.namespace, env=PATH)
+    account = make_account([])
+    own_operators.start("--job-construct", SITE, "--namespace", jobs.namespace, env=PATH, account=account)
     jobs.create()
 
     event = jobs.wait_event("FailedCreatePod")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -104,9 +105,8 @@ def test_port_that_is_taken(control_plane: ControlPlane, operators: Operators) -
 
 def test_token_that_is_not_accepted(own_operators: Operators, control_plane: ControlPlane, tmp_path: Path) -> None:
     """With a token that the API server refuses it goes on trying, says so, and is not ready."""
-    kubeconfig = write_kubeconfig(
-        tmp_path / "kubeconfig", server=control_plane.server, ca_file=control_plane.ca_file, token="nobody's"
-    )
+    path, unknown = tmp_path / "kubeconfig", secrets.token_hex()
+    kubeconfig = write_kubeconfig(path, server=control_plane.server, ca_file=control_plane.ca_file, token=unknown)
     operator = own_operators.start(kubeconfig=kubeconfig)
 
     wait_for(lambda: operator.log("informer.failed"), 20, what="the operator to tell")

@@ -57,8 +57,9 @@ def test_msrun_without_scheduler(jobs: Jobs) -> None:
 @pytest.mark.parametrize("mode", [None, "Standalone"])
 def test_standalone(jobs: Jobs, mode: str | None) -> None:
     """Workers without a Scheduler are each on their own: no Service, and nothing of MindSpore's in the environment."""
-    fields = {"launch_mode": mode} if mode else {}
-    jobs.create(msjob(scheduler=None, worker=2, **fields))
+    job = msjob(scheduler=None, worker=2)
+    job["spec"].update({"launchMode": mode} if mode else {})
+    jobs.create(job)
 
     pods = jobs.wait_pods(2)
     jobs.settle()

@@ -3,14 +3,15 @@
 import time
 
 from support.live_jobs import Jobs
-from support.operator import Operator
+from support.operator import Operators
 from support.testbed.controlplane import ControlPlane
 
 SECONDS_AWAY = 5
 
 
-def test_work_goes_on(operator: Operator, jobs: Jobs, control_plane: ControlPlane) -> None:
+def test_work_goes_on(operators: Operators, jobs: Jobs, control_plane: ControlPlane) -> None:
     """The operator lives through it, notices what it missed, and goes on with old and new jobs."""
+    operator = operators.shared()
     jobs.create(name="old")
     jobs.run(3, "old")
     jobs.create(name="half")
@@ -20,7 +21,7 @@ def test_work_goes_on(operator: Operator, jobs: Jobs, control_plane: ControlPlan
     time.sleep(SECONDS_AWAY)
     assert operator.running
     assert operator.get("/healthz")[0] == 200
-    control_plane.start_apiserver()
+    operators.bring_back_apiserver()
 
     jobs.finish("worker-0", name="old")
     jobs.create(name="new")

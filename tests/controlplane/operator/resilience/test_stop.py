@@ -1,5 +1,7 @@
 """SIGTERM: the operator ends in time, whatever it is doing, and leaves no process behind."""
 
+import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -25,10 +27,10 @@ def check_ends(operator: Operator) -> None:
     assert [command for _, _, group, command in processes() if group in groups] == []
 
 
-@pytest.mark.parametrize("flag", ["--no-leader-elect", "--leader-elect"])
-def test_at_rest(own_operators: Operators, flag: str) -> None:
+@pytest.mark.parametrize("flags", [[], ["--leader-elect"]], ids=["alone", "leader"])
+def test_at_rest(own_operators: Operators, flags: list[str]) -> None:
     """An operator that has nothing to do ends at once."""
-    check_ends(own_operators.start(flag).wait_leading())
+    check_ends(own_operators.start(*flags).wait_leading())
 
 
 def test_standing_by(own_operators: Operators) -> None:
@@ -72,14 +74,11 @@ def test_without_api_server(own_operators: Operators, control_plane: ControlPlan
     try:
         check_ends(operator)
     finally:
-        control_plane.start_apiserver()
+        own_operators.bring_back_apiserver()
 
 
-def test_second_signal(own_operators: Operators) -> None:
+def test_interrupt(own_operators: Operators) -> None:
     """An interrupt, as of Ctrl-C under ``make run``, is as good as SIGTERM."""
-    import os  # noqa: PLC0415
-    import signal  # noqa: PLC0415
-
     operator = own_operators.start().wait_leading()
     os.kill(operator.pid, signal.SIGINT)
     assert operator.wait_ended() == 0
