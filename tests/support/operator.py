@@ -6,6 +6,7 @@ operators without leader election would both do all the work.
 """
 
 import base64
+import contextlib
 import json
 import os
 import signal
@@ -23,6 +24,7 @@ from typing import Any, Final
 from prometheus_client.parser import text_string_to_metric_families
 
 from support.testbed.controlplane import ControlPlane
+from support.testbed.errors import NotFoundError
 from support.testbed.kubeconfig import write_kubeconfig
 from support.testbed.serviceaccount import mint_token
 from support.testbed.waiting import wait_for
@@ -233,11 +235,13 @@ class Operators:
         return operator
 
     def end_own(self) -> None:
-        """End the operators of a test, which may have ended already."""
+        """End the operators of a test, which may have ended already, and free the Lease that one may have left."""
         for operator in self._own:
             if operator.running:
                 operator.terminate()
         self._own.clear()
+        with contextlib.suppress(NotFoundError):
+            self._control_plane.admin.delete("coordination.k8s.io/v1/leases", "ms-operator-leader", NAMESPACE)
 
     def close(self) -> None:
         """End all, in order, so that what they measured of themselves (coverage) is written."""
@@ -275,7 +279,7 @@ def program_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
 def processes() -> list[tuple[int, int, int, str]]:
     """All processes of this machine that have not ended: id, id of the parent, of the group, and command line."""
     listed = subprocess.run(
-        ["ps", "-A", "-o", "pid=,ppid=,pgid=,args="],  # noqa: S607 - ps is where the system has it
+        ["ps", "-A", "-ww", "-o", "pid=,ppid=,pgid=,args="],  # noqa: S607 - ps is where the system has it
         check=True,
         capture_output=True,
         text=True,

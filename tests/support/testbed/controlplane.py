@@ -4,6 +4,7 @@ import json
 import random
 import secrets
 import shutil
+import signal
 import socket
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -117,6 +118,16 @@ class ControlPlane:
         if self._apiserver is not None:
             self._apiserver.stop(kill=kill)
             self._apiserver = None
+
+    def freeze_apiserver(self) -> None:
+        """Let the API server hang: it takes connections and answers nothing, until it is thawed."""
+        if self._apiserver is not None:
+            self._apiserver.send_signal(signal.SIGSTOP)
+
+    def thaw_apiserver(self) -> None:
+        """Let a frozen API server go on where it was."""
+        if self._apiserver is not None:
+            self._apiserver.send_signal(signal.SIGCONT)
 
     def restart_apiserver(self, *, kill: bool = False) -> None:
         """Stop the API server and start it again."""

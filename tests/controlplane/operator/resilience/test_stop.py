@@ -1,17 +1,20 @@
 """SIGTERM: the operator ends in time, whatever it is doing, and leaves no process behind."""
 
+import json
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
 from support.jobs import msjob
 from support.live_jobs import Jobs
 from support.operator import Operator, Operators, processes
-from support.programs import ROOT
+from support.programs import ROOT, write_program
 from support.site_constructs import SLOW
 from support.testbed.controlplane import ControlPlane
+from support.testbed.waiting import wait_for
 
 SECONDS = 5.0
 """Time that the operator has from SIGTERM to its end."""
@@ -75,6 +78,35 @@ def test_without_api_server(own_operators: Operators, control_plane: ControlPlan
         check_ends(operator)
     finally:
         own_operators.bring_back_apiserver()
+
+
+def test_with_an_api_server_that_hangs(own_operators: Operators, jobs: Jobs, control_plane: ControlPlane) -> None:
+    """It ends in time when requests in flight, its Lease and its last events get no answer."""
+    operator = own_operators.start("--leader-elect", "--namespace", jobs.namespace).wait_leading()
+    jobs.create()
+    jobs.wait_pods(3)
+    control_plane.freeze_apiserver()
+    try:
+        code, seconds = operator.terminate()
+    finally:
+        control_plane.thaw_apiserver()
+    assert (code, seconds < SECONDS) == (0, True), f"exit code {code} after {seconds:.1f} s"
+
+
+def test_before_it_works(own_operators: Operators, tmp_path: Path, control_plane: ControlPlane) -> None:
+    """It ends in time while a program that should give its credentials takes its time."""
+    plugin = write_program(tmp_path / "plugin", "sleep 30")
+    entry = {"apiVersion": "client.authentication.k8s.io/v1", "command": str(plugin), "interactiveMode": "Never"}
+    config = json.loads(control_plane.kubeconfig.read_text())
+    config["users"][0]["user"] = {"exec": entry}
+    path = tmp_path / "kubeconfig"
+    path.write_text(json.dumps(config))
+    operator = own_operators.start(kubeconfig=path)
+    wait_for(lambda: operator.log("operator.starting"), what="its first words")
+    wait_for(lambda: any(str(plugin) in command for _, _, _, command in processes()), what="the plugin to run")
+
+    code, seconds = operator.terminate()
+    assert (code, seconds < SECONDS) == (0, True), f"exit code {code} after {seconds:.1f} s"
 
 
 def test_interrupt(own_operators: Operators) -> None:

@@ -40,10 +40,7 @@ def denied(found: list[Request], operators: Operators) -> list[Request]:
 @pytest.mark.timeout(90)
 def test_verbs(own_operators: Operators, jobs: Jobs, control_plane: ControlPlane) -> None:
     """After a life with every turn the operator has used each verb it has, and has asked for none it has not."""
-    # No Lease, so that one is created; a stranger's pod, so that one is looked at and an event repeats.
-    leases = "coordination.k8s.io/v1/leases"
-    for lease in jobs.client.list(leases, NAMESPACE):
-        jobs.client.delete(leases, lease["metadata"]["name"], NAMESPACE)
+    # A stranger's pod and Service, so that they are looked at and an event repeats.
     pod = {"metadata": {"name": "train-worker-0"}, "spec": {"containers": [{"name": "a", "image": "example.com/a"}]}}
     jobs.client.create(PODS, pod, jobs.namespace)
     jobs.client.create(
