@@ -15,6 +15,9 @@ from msjob_controller import frames
 EXIT_NODE_DIED: Final = 70
 """Exit status when jsii no longer answers: the job in hand is not to blame and is rendered again by a new worker."""
 
+LONGEST_ERROR: Final = 10_000
+"""Characters kept of an error: jsii adds the stack of its Node.js, a construct may add anything."""
+
 
 def main() -> None:
     """Answer render requests on standard input until it ends.
@@ -31,11 +34,11 @@ def main() -> None:
     try:
         construct = _load(sys.argv[1:])
     except (ImportError, NodeNotFoundError) as error:
-        _send(answers, {"fatal": str(error)})
+        _send(answers, {"fatal": _text(error)})
         return
-    except Exception as error:  # noqa: BLE001 - a site's module may raise anything
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - a site's module may raise anything
         _exit_if_node_died()
-        _send(answers, {"fatal": str(error) or type(error).__name__})
+        _send(answers, {"fatal": _text(error)})
         return
     _send(answers, {"ready": True})
     _serve(requests, answers, construct)
@@ -57,11 +60,19 @@ def _serve(requests: BinaryIO, answers: BinaryIO, construct: type) -> None:
         try:
             answer: dict[str, object] = {"rendered": render(request["job"], construct).to_wire()}
         except InvalidJobError as error:
-            answer = {"error": str(error)}
-        except RenderError as error:
+            answer = {"error": _text(error)}
+        except (RenderError, SystemExit) as error:
             _exit_if_node_died()
-            answer = {"error": str(error)}
+            answer = {"error": _text(error)}
         _send(answers, answer)
+
+
+def _text(error: BaseException) -> str:
+    """What an error says, as text that JSON and the API server take, and not more than anybody reads."""
+    if isinstance(error, SystemExit):
+        return f"the construct ended the process: SystemExit({error.code!r})"
+    text = str(error) or type(error).__name__
+    return text[:LONGEST_ERROR].encode(errors="replace").decode()
 
 
 def _exit_if_node_died() -> None:
