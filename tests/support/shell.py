@@ -1,0 +1,212 @@
+"""The reconciler on a small API server in memory, which refuses what a test wants refused.
+
+It hears of what happens when the test says so.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+from msjob.api import Job
+from msjob.rendered import PodRange, Rendered
+from msjob.workload import environment, labels, pods, service
+from msjob.workload.tokens import Template, Tokens
+from msjob_controller.cluster import Cluster
+from msjob_controller.kube.events import EventRecorder
+from msjob_controller.kube.transport import Transport
+from msjob_controller.metrics import Metrics
+from msjob_controller.reconciler import Reconciler
+from msjob_controller.renderer import RenderFailedError
+from support.apiserver import Answer, FakeApiServer, Object
+from support.jobs import msjob
+from support.pods import at
+
+JOBS = "/apis/mindspore.gitee.com/v1/namespaces/default/msjobs"
+CORE = "/api/v1/namespaces/default"
+ADDRESS = "10.96.0.7"
+
+
+@dataclass
+class Refusal:
+    """What a test wants refused, and the paths that it was refused for so far."""
+
+    method: str
+    path: str
+    answer: Answer
+    times: int
+    met: list[str] = field(default_factory=list)
+
+
+class Api(FakeApiServer):
+    """An API server that allocates addresses and can be told to refuse."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refusals: list[Refusal] = []
+
+    def refuse(self, method: str, path: str, answer: Answer, times: int = 1_000) -> Refusal:
+        """Answer requests of a method whose path ends like this, for so many times."""
+        refusal = Refusal(method, path, answer, times)
+        self.refusals.append(refusal)
+        return refusal
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        for refusal in self.refusals:
+            left = refusal.method == request.method and len(refusal.met) < refusal.times
+            if left and request.path.endswith(refusal.path):
+                refusal.met.append(request.path)
+                return await refusal.answer(request)
+        return await super()._handle(request)
+
+    def _create(self, path: str, body: Object) -> web.Response:
+        if path.endswith("/services"):
+            body["spec"]["clusterIP"] = ADDRESS
+        return super()._create(path, body)
+
+    def names(self, plural: str) -> list[str]:
+        """Names of all objects of a kind."""
+        return sorted(path.rpartition("/")[2] for path in self.objects if f"/{plural}/" in path)
+
+    def writes(self) -> list[str]:
+        """What was written and taken, in order: method, kind, and for events the reason."""
+        return [
+            " ".join(filter(None, (seen.method, _kind(seen.path), (seen.body or {}).get("reason"))))
+            for seen in self.requests
+            if seen.method != "GET"
+        ]
+
+    def events(self) -> list[tuple[str, str, str]]:
+        """Type, reason and message of all events."""
+        found = [item for path, item in self.objects.items() if "/events/" in path]
+        return [(item["type"], item["reason"], item["message"]) for item in found]
+
+
+def _kind(path: str) -> str:
+    parts = path.split("/namespaces/default/")[1].split("/")
+    return f"{parts[0]}/{parts[2]}" if len(parts) > 2 else parts[0]
+
+
+class PlainRenderer:
+    """Renders in this process what the project's own construct renders in its own, without a Node.
+
+    Attributes:
+        failure: what a render fails with, if it is to fail.
+        asked: names of the jobs that were rendered.
+    """
+
+    def __init__(self) -> None:
+        self.failure: str | None = None
+        self.asked: list[str] = []
+
+    async def render(self, obj: Object) -> Rendered:
+        """Render a job."""
+        self.asked.append(obj["metadata"]["name"])
+        if self.failure is not None:
+            raise RenderFailedError(self.failure)
+        job, tokens = Job.parse(obj), Tokens.absent_from("")
+        front = service.service(job, tokens)
+        ranges = [
+            PodRange(
+                role,
+                0,
+                spec.replicas,
+                Template.of(
+                    pods.pod(
+                        job,
+                        role,
+                        tokens,
+                        host=role is job.host_role,
+                        labels=labels.pod(job, role, tokens),
+                        environment=environment.injected(job, role, tokens, host=role is job.host_role),
+                    ),
+                    tokens,
+                ),
+            )
+            for role, spec in job.roles.items()
+        ]
+        return Rendered(None if front is None else Template.of(front, tokens), tuple(ranges))
+
+    def forget(self, uid: str) -> None:
+        """Keep nothing, so there is nothing to forget."""
+
+
+@dataclass
+class Shell:
+    """A reconciler and what is around it."""
+
+    api: Api
+    cluster: Cluster
+    reconciler: Reconciler
+    renderer: PlainRenderer
+    metrics: Metrics
+    recorder: EventRecorder
+    keys: list[str] = field(default_factory=list)
+
+    async def hear(self) -> None:
+        """Bring the caches up to date."""
+        for informer in self.cluster.informers:
+            await informer._list()
+
+    async def create(self, **fields: Any) -> None:
+        """A user creates a job, and the operator hears of it."""
+        self.api.put(JOBS, msjob(generation=1, **fields))
+        await self.hear()
+
+    async def reconcile(self, name: str = "train") -> float | None:
+        """Work on a job, and wait until its events are written."""
+        try:
+            return await self.reconciler.reconcile(f"default/{name}")
+        finally:
+            await self.recorder.flush()
+
+    def status(self, name: str = "train") -> Object:
+        """The stored status."""
+        found: Object = self.api.objects[f"{JOBS}/{name}"].get("status") or {}
+        return found
+
+    def state(self, name: str = "train") -> list[str]:
+        """Conditions in their order."""
+        return [f"{item['type']}={item['status']}" for item in self.status(name).get("conditions", [])]
+
+    def set_pod(self, name: str, phase: str, code: int | None = None) -> None:
+        """The kubelet changes a pod."""
+        pod = self.api.objects[f"{CORE}/pods/{name}"]
+        status: Object = {"phase": phase}
+        if code is not None:
+            ended = {"exitCode": code, "finishedAt": "2026-01-02T03:05:05Z"}
+            status["containerStatuses"] = [{"name": "mindspore", "state": {"terminated": ended}}]
+        self.api.put(f"{CORE}/pods", {**pod, "status": status})
+
+    def counted(self, name: str) -> float:
+        """Value of a metric, all its labels together."""
+        return sum(
+            sample.value
+            for family in self.metrics.registry.collect()
+            for sample in family.samples
+            if sample.name == name
+        )
+
+
+@contextlib.asynccontextmanager
+async def shell() -> AsyncIterator[Shell]:
+    """Start all."""
+    async with Api() as api, Transport(api.connection(), attempts=1) as transport:
+        keys: list[str] = []
+        metrics, renderer, recorder = Metrics(), PlainRenderer(), EventRecorder(transport)
+        cluster = Cluster(transport, "default", keys.append, lambda _: None)
+        reconciler = Reconciler(
+            transport,
+            cluster,
+            renderer,  # type: ignore[arg-type]  # its two methods are all that is used
+            recorder,
+            metrics,
+            clock=lambda: at(0),
+        )
+        telling = asyncio.create_task(recorder.run())
+        yield Shell(api, cluster, reconciler, renderer, metrics, recorder, keys)
+        telling.cancel()
+        await asyncio.wait((telling,))
