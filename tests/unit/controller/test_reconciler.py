@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from msjob_controller import reconciler as module
-from msjob_controller.kube.errors import Conflict, ServerError
+from msjob_controller.kube.errors import Conflict, LeadershipLost, ServerError
 from msjob_controller.reconciler import RetryLaterError
 from support.apiserver import status
 from support.jobs import msjob
@@ -141,6 +141,47 @@ class TestNameTaken:
             await operator.reconcile()
         assert operator.api.names("pods") == []
         assert operator.counted("failed_service_creation_total") == 1
+
+    async def test_free_again(self, operator: Shell) -> None:
+        """A name that was taken and is free by the time one looks is tried again, and nobody need hear of it."""
+        operator.api.refuse("POST", "/pods", status(409, "AlreadyExists"), times=1)
+        await operator.create()
+        with pytest.raises(RetryLaterError):
+            await operator.reconcile()
+        assert len(operator.api.names("pods")) == len(PODS) - 1
+        assert "FailedCreatePod" not in [reason for _, reason, _ in operator.api.events()]
+        assert await operator.reconcile() is None
+        assert operator.api.names("pods") == PODS
+
+
+class TestLeadership:
+    """An operator that was frozen, and wakes up when another leads."""
+
+    async def test_no_write(self, operator: Shell) -> None:
+        """Whatever it was about to do, it writes nothing more and says why."""
+        await operator.create()
+        operator.reconciler._leads = lambda: False
+        with pytest.raises(LeadershipLost):
+            await operator.reconcile()
+        operator.reconciler._leads = lambda: True
+        await operator.reconcile()
+        operator.set_pod("train-worker-0", "Failed", code=1)
+        await operator.hear()
+        operator.api.requests.clear()
+        operator.reconciler._leads = lambda: False
+        with pytest.raises(LeadershipLost):
+            await operator.reconcile()
+        assert operator.api.writes() == []
+
+    async def test_in_the_middle(self, operator: Shell) -> None:
+        """Frozen between two writes of one pass it does the first and not the second."""
+        await operator.create()
+        answers = iter([True, True])
+        operator.reconciler._leads = lambda: next(answers, False)
+        with pytest.raises(LeadershipLost):
+            await operator.reconcile()
+        assert operator.api.names("services") == ["train-scheduler-0"]
+        assert operator.api.names("pods") == []
 
 
 class TestRefused:

@@ -1,5 +1,7 @@
 """A job that is deleted takes all it owns with it."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from support.jobs import msjob
@@ -88,4 +90,33 @@ def test_pod_that_is_deleted_by_hand(jobs: Jobs) -> None:
     assert len(jobs.pods()) == 3
     jobs.set("worker-1")
     jobs.finish("worker-1", "worker-0")
+    jobs.wait_state("Succeeded")
+
+
+def test_last_word_of_a_deletion(jobs: Jobs) -> None:
+    """What a pod exits with because it was deleted fails no job, also when its kubelet is done with it.
+
+    A kubelet that has stopped a pod deletes it once more, without grace. The API server then says that its deletion was
+    asked for at that moment, which is after its end. A finalizer keeps the pod in that state for a while.
+    """
+    hold = {"metadata": {"finalizers": ["example.com/hold"]}}
+    jobs.kubelet.pause()
+    jobs.create()
+    jobs.run(3)
+    jobs.client.patch(PODS, "train-worker-1", hold, jobs.namespace)
+    jobs.client.delete(PODS, "train-worker-1", jobs.namespace)
+    jobs.finish("worker-1", code=143)
+    ended = jobs.pods()["worker-1"]["status"]["containerStatuses"][0]["state"]["terminated"]["finishedAt"]
+    later = datetime.fromisoformat(ended) + timedelta(seconds=1)
+    jobs.client.wait_for(lambda: datetime.now(UTC) >= later, what="the next second")
+    jobs.client.delete(PODS, "train-worker-1", jobs.namespace, grace=0)
+    held = jobs.pods()["worker-1"]["metadata"]
+    assert (held["deletionTimestamp"] > ended, held["deletionGracePeriodSeconds"]) == (True, 0)
+
+    jobs.settle()
+    assert jobs.true() == ["Created", "Running"]
+    jobs.client.patch(PODS, "train-worker-1", {"metadata": {"finalizers": None}}, jobs.namespace)
+    jobs.wait_pods(3)
+    jobs.set("worker-1")
+    jobs.finish("worker-0")
     jobs.wait_state("Succeeded")
