@@ -96,11 +96,13 @@ class PlainRenderer:
     Attributes:
         failure: what a render fails with, if it is to fail.
         asked: names of the jobs that were rendered.
+        extras: objects that the construct adds.
     """
 
     def __init__(self) -> None:
         self.failure: str | None = None
         self.asked: list[str] = []
+        self.extras: list[Object] = []
 
     async def render(self, obj: Object) -> Rendered:
         """Render a job."""
@@ -128,7 +130,8 @@ class PlainRenderer:
             )
             for role, spec in job.roles.items()
         ]
-        return Rendered(None if front is None else Template.of(front, tokens), tuple(ranges))
+        extras = tuple(Template.of(labels.adopted(job, extra, tokens), tokens) for extra in self.extras)
+        return Rendered(None if front is None else Template.of(front, tokens), tuple(ranges), extras)
 
     def forget(self, uid: str) -> None:
         """Keep nothing, so there is nothing to forget."""

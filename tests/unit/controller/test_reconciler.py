@@ -92,6 +92,45 @@ class TestStart:
         assert operator.api.writes() == []
 
 
+class TestExtras:
+    """Objects that a site's construct adds."""
+
+    @pytest.mark.parametrize(
+        ("api_version", "kind", "path"),
+        [
+            ("v1", "ConfigMap", "/api/v1/namespaces/default/configmaps"),
+            ("networking.k8s.io/v1", "NetworkPolicy", "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies"),
+            ("networking.k8s.io/v1", "Ingress", "/apis/networking.k8s.io/v1/namespaces/default/ingresses"),
+            ("example.com/v1", "Gateway", "/apis/example.com/v1/namespaces/default/gateways"),
+        ],
+    )
+    async def test_before_the_pods(self, operator: Shell, api_version: str, kind: str, path: str) -> None:
+        """They are made after the Service and before the pods, owned by the job, and not again when they are there."""
+        operator.renderer.extras = [{"apiVersion": api_version, "kind": kind, "metadata": {"name": "train-site"}}]
+        await operator.create()
+        assert await operator.reconcile() is None
+        made = operator.api.objects[f"{path}/train-site"]
+        assert made["metadata"]["ownerReferences"][0]["name"] == "train"
+        posts = [seen.path for seen in operator.api.requests if seen.method == "POST" and "events" not in seen.path]
+        assert posts == [f"{CORE}/services", path, *[f"{CORE}/pods"] * 3]
+        operator.api.remove(f"{CORE}/pods/train-worker-1")
+        await operator.hear()
+        assert await operator.reconcile() is None
+        assert operator.api.names("pods") == PODS
+
+    async def test_without_the_right(self, operator: Shell) -> None:
+        """Pods wait for them: an event says what is missing."""
+        operator.renderer.extras = [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "train-site"}}]
+        refusal = operator.api.refuse("POST", "/configmaps", status(403, "Forbidden", "no such right"), times=1)
+        await operator.create()
+        with pytest.raises(RetryLaterError, match="no such right"):
+            await operator.reconcile()
+        assert (len(refusal.met), operator.api.names("pods")) == (1, [])
+        assert ("Warning", "FailedCreatePod", "Error creating train-site: no such right") in operator.api.events()
+        assert await operator.reconcile() is None
+        assert operator.api.names("pods") == PODS
+
+
 class TestNameTaken:
     """A child's name that belongs to somebody else."""
 
