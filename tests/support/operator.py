@@ -203,10 +203,12 @@ class Operators:
         control_plane: to work for; ``dist/`` is installed in it.
 
     Attributes:
+        credentials: those of all operators so far, see `Operator`.
         starts: when API servers were starting, in RFC 3339: until one has read the roles, it refuses what they allow.
     """
 
     def __init__(self, control_plane: ControlPlane) -> None:
+        self.credentials: set[str] = set()
         self.starts: list[tuple[str, str]] = []
         self._control_plane = control_plane
         self._shared: Operator | None = None
@@ -215,7 +217,9 @@ class Operators:
     def shared(self) -> Operator:
         """The operator that tests share, running and ready."""
         if self._shared is None or not self._shared.running:
-            self._shared = Operator(self._control_plane).wait_leading()
+            self._shared = Operator(self._control_plane)
+            self.credentials.add(self._shared.credential)
+            self._shared.wait_leading()
         return self._shared
 
     def start(
@@ -232,6 +236,7 @@ class Operators:
         name = f"operator-{len(self._own) + 1}"
         operator = Operator(self._control_plane, name, *arguments, env=env, account=account, kubeconfig=kubeconfig)
         self._own.append(operator)
+        self.credentials.add(operator.credential)
         return operator
 
     def end_own(self) -> None:

@@ -16,8 +16,12 @@ RIGHTS = "rights"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests that look back on the whole run at its end."""
-    items.sort(key=lambda item: item.path.parent.name == RIGHTS)
+    """Put tests that start operators of their own behind those that share one, and those of `RIGHTS` at the end."""
+
+    def rank(item: pytest.Item) -> tuple[bool, bool]:
+        return item.path.parent.name == RIGHTS, "own_operators" in getattr(item, "fixturenames", ())
+
+    items.sort(key=rank)
 
 
 @pytest.hookimpl(wrapper=True)

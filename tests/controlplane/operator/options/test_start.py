@@ -92,9 +92,8 @@ def test_no_kubeconfig(tmp_path: Path) -> None:
     assert "no way to reach a cluster" in error["error"]
 
 
-def test_port_that_is_taken(control_plane: ControlPlane, operators: Operators) -> None:
+def test_port_that_is_taken(control_plane: ControlPlane) -> None:
     """An address that cannot be bound is named."""
-    operators.shared()
     taken = control_plane.server.rpartition(":")[2]
     code, error = start_in_vain(
         "--kubeconfig", str(control_plane.kubeconfig), "--health-probe-bind-address", f"127.0.0.1:{taken}"

@@ -1,7 +1,6 @@
 """The construct worker and its Node may die at any moment: that costs no job."""
 
 import contextlib
-import itertools
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +23,11 @@ def kill(operator: Operator, what: str) -> bool:
     return bool(victims)
 
 
+def rendered(operator: Operator) -> float:
+    """Renders that went well."""
+    return operator.metric("msjob_renders_total", result="ok")
+
+
 def test_killed_again_and_again(own_operators: Operators, jobs: Jobs) -> None:
     """While 30 jobs of 30 templates are rendered, worker and Node are killed in turn: each job gets its right pods."""
     operator = own_operators.start("--namespace", jobs.namespace).wait_leading()
@@ -33,13 +37,15 @@ def test_killed_again_and_again(own_operators: Operators, jobs: Jobs) -> None:
         jobs.create(msjob(name, worker=1, pod=template(env=[{"name": "OWN", "value": name}])))
 
     with ThreadPoolExecutor(4) as pool:
-        creating = pool.map(create, names)
-        for number, what in zip(range(KILLS), itertools.cycle(("worker", "node")), strict=False):
-            # Some progress between two deaths: of a job that outlives three workers in a row it is said to kill them.
-            wanted = number * JOBS // (KILLS + 1) + 1
-            jobs.client.wait_for(lambda: operator.metric("msjob_renders_total", result="ok") >= wanted, 30)  # noqa: B023
+        for number, what in enumerate(("worker", "node") * (KILLS // 2)):
+            done = number * JOBS // KILLS
+            share = names[done : done + JOBS // KILLS]
+            creating = pool.map(create, share)
+            jobs.client.wait_for(lambda: rendered(operator) > done, 30, what="a render")  # noqa: B023
             jobs.client.wait_for(lambda: kill(operator, what), what=f"a {what} to kill")  # noqa: B023
-        list(creating)
+            list(creating)
+            # One death a job: of a job that outlives three workers in a row it is said that it kills them.
+            jobs.client.wait_for(lambda: rendered(operator) == done + len(share), 30, what="all renders")  # noqa: B023
 
     for name in names:
         pods = jobs.wait_pods(2, name, timeout=30)
