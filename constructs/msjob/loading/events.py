@@ -26,7 +26,8 @@ def events(text: str, name: str) -> Iterator[yaml.Event]:
     """Parse text.
 
     Text that is JSON is read as JSON, as kubectl does: tabs between tokens and surrogate pairs in escapes are fine
-    there, and several objects may follow each other.
+    there, and several objects may follow each other. What only begins like JSON is read as YAML, which it may well be;
+    kubectl 1.32 refuses it.
 
     Args:
         text: of the file.

@@ -137,6 +137,17 @@ def test_items_of_a_list_are_jobs() -> None:
     assert " spec.msReplicaSpecs.Worker.replicas: " in outcome.lines[1]
 
 
+def test_a_job_that_passes_but_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Should the rules let through what the types refuse, that is a finding like any other."""
+    job = msjob(worker=-1)
+    monkeypatch.setattr("msjob.cli.findings.admit", lambda _: (job, []))
+
+    outcome = msjob_call("validate", "-f", "-", stdin=text(job))
+
+    assert outcome.code == 1
+    assert " spec.msReplicaSpecs.Worker.replicas: " in outcome.lines[0]
+
+
 def test_an_exported_job_is_good() -> None:
     """What `kubectl get -o json` gives, with status and what the API server adds, passes."""
     job = msjob(uid="0c5e6f3a", generation=2, status={"conditions": [{"type": "Created", "status": "True"}]})

@@ -146,6 +146,11 @@ def test_surrogate_pairs_in_json() -> None:
     assert load(json.dumps({"a": "😀"})) == {"a": "😀"}
 
 
+def test_almost_json_is_yaml() -> None:
+    """What begins like JSON and is none is read as YAML: a last comma, bare words, comments."""
+    assert load('{"a": NaN, b: [1, 2,], # more\n}') == {"a": "NaN", "b": [1, 2]}
+
+
 def test_documents_without_content_are_passed_over() -> None:
     """Several documents are several objects; separators that enclose nothing do no harm."""
     found = read(b"---\n---\na: 1\n---\n# nothing\n---\nb: 2\n...\n---\n", "job.yaml")

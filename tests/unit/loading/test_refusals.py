@@ -127,6 +127,8 @@ def test_what_is_no_text_is_refused(source: bytes, line: int | None, message: st
         ("apiVersion: v1\nkind: List\nitems: {}\n", 3, "items of a List must be a list"),
         ("apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n", 5, "found kind Pod of v1"),
         ("apiVersion: v1\nkind: List\nitems:\n- x\n", 4, "text is no object"),
+        ("apiVersion: v1\nkind: List\nitems:\n-\n", 4, "nothing is no object"),
+        ("apiVersion: {}\nkind: MSJob\n", 1, "apiVersion must be text, not a mapping"),
     ],
 )
 def test_objects_that_are_no_jobs_are_refused(text: str, line: int, message: str) -> None:
