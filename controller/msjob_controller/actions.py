@@ -177,10 +177,13 @@ class Actions:
             return None
         except ApiError as error:
             return Failure(name, error)
-        if left.get("metadata", {}).get("deletionTimestamp"):
-            cache.apply_local(left)
-        else:
+        metadata = left.get("metadata", {})
+        if not metadata.get("deletionTimestamp"):
             cache.remove_local(key, uid)
+        elif metadata.get("resourceVersion"):
+            cache.apply_local(left)
+        # Else the API server met the kubelet's own deletion, and what it answers has no version (seen on 1.36): the
+        # watch tells what is left.
         return None
 
     def _check_leadership(self) -> None:

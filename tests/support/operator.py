@@ -73,6 +73,7 @@ class Operator:
                 ca_file=control_plane.ca_file,
                 token=token,
             )
+        self._judged = 0
         self._health, self._metrics = free_port(), free_port()
         log = control_plane.logs / f"{name}.log"
         self._skip = log.stat().st_size if log.exists() else 0
@@ -121,6 +122,15 @@ class Operator:
         # Coverage, and nothing else, may write a line of its own when a process is killed.
         entries = [json.loads(line) for line in self.text().splitlines() if line]
         return [entry for entry in entries if message in (None, entry["msg"])]
+
+    def faults(self) -> list[dict[str, Any]]:
+        """What the log holds of faults that nobody provoked, each told once: a test must not pass over one."""
+        lines = [line for line in self.text().splitlines() if line.startswith("{")][self._judged :]
+        self._judged += len(lines)
+        entries = [json.loads(line) for line in lines]
+        return [
+            entry for entry in entries if entry["level"] in ("error", "critical") and entry["msg"] != "operator.failed"
+        ]
 
     def get(self, path: str) -> tuple[int, str]:
         """Ask one of its endpoints.
@@ -247,6 +257,11 @@ class Operators:
         self._own.clear()
         with contextlib.suppress(NotFoundError):
             self._control_plane.admin.delete("coordination.k8s.io/v1/leases", "ms-operator-leader", NAMESPACE)
+
+    def faults(self) -> list[dict[str, Any]]:
+        """See `Operator.faults`."""
+        used = [*self._own, *([self._shared] if self._shared else [])]
+        return [fault for operator in used for fault in operator.faults()]
 
     def close(self) -> None:
         """End all, in order, so that what they measured of themselves (coverage) is written."""

@@ -44,16 +44,19 @@ def operators(control_plane: ControlPlane) -> Iterator[Operators]:
 
 
 @pytest.fixture
-def operator(operators: Operators) -> Operator:
-    """The operator that tests share, running."""
-    return operators.shared()
+def operator(operators: Operators) -> Iterator[Operator]:
+    """The operator that tests share, running; a fault in its log fails the test."""
+    yield operators.shared()
+    assert operators.faults() == []
 
 
 @pytest.fixture
 def own_operators(operators: Operators) -> Iterator[Operators]:
-    """For a test that starts operators itself; they end with it."""
+    """For a test that starts operators itself; they end with it, and a fault in their logs fails it."""
     yield operators
+    faults = operators.faults()
     operators.end_own()
+    assert faults == []
 
 
 @pytest.fixture

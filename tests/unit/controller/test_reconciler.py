@@ -348,6 +348,23 @@ class TestStatus:
         assert operator.counted("deleted_pods_total") == 2
         assert operator.counted("training_operator_jobs_successful_total") == 1
 
+    async def test_a_deletion_that_meets_another(self, operator: Shell) -> None:
+        """An answer without a version, as of a pod that its kubelet removes at that moment, is no news to keep."""
+        await running(operator)
+        operator.set_pod("train-worker-0", "Succeeded", code=0)
+        await operator.hear()
+        left = {
+            "metadata": {"name": "train-worker-1", "namespace": "default", "deletionTimestamp": "2026-01-02T03:05:05Z"}
+        }
+
+        async def going(_: web.Request) -> web.Response:
+            return web.json_response(left)
+
+        operator.api.refuse("DELETE", "/pods/train-worker-1", going)
+        assert await operator.reconcile() is None
+        assert operator.state()[-1] == "Succeeded=True"
+        assert operator.api.names("pods") == ["train-worker-0", "train-worker-1"]
+
     async def test_a_deletion_that_fails(self, operator: Shell) -> None:
         """A pod that cannot be deleted is told of and tried again; the end stays the end."""
         await running(operator)

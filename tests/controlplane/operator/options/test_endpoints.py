@@ -13,16 +13,6 @@ def test_probes(operator: Operator) -> None:
     assert operator.get("/")[0] == 404
 
 
-def test_standby(own_operators: Operators, jobs: Jobs) -> None:
-    """An operator that stands by while another leads is ready too, has read nothing, and says that it leads not."""
-    leader = own_operators.start("--leader-elect", "--namespace", jobs.namespace).wait_leading()
-    standby = own_operators.start("--leader-elect", "--namespace", jobs.namespace).wait_ready()
-
-    assert not standby.log("operator.synced")
-    assert standby.get("/healthz")[0] == 200
-    assert (leader.metric("msjob_leader"), standby.metric("msjob_leader")) == (1, 0)
-
-
 def test_metrics(own_operators: Operators, jobs: Jobs) -> None:
     """Jobs, pods, renders and requests are counted under the documented names, none by the name of a job."""
     operator = own_operators.start("--namespace", jobs.namespace).wait_leading()

@@ -29,8 +29,12 @@ def rendered(operator: Operator) -> float:
 
 
 def test_killed_again_and_again(own_operators: Operators, jobs: Jobs) -> None:
-    """While 30 jobs of 30 templates are rendered, worker and Node are killed in turn: each job gets its right pods."""
+    """While 30 jobs of 30 templates are rendered, worker and Node are killed in turn: each job gets its right pods.
+
+    Before there is anything to render there is no worker, and so no Node.
+    """
     operator = own_operators.start("--namespace", jobs.namespace).wait_leading()
+    assert operator.workers() == []
     names = [f"job-{number}" for number in range(JOBS)]
 
     def create(name: str) -> None:
@@ -54,10 +58,3 @@ def test_killed_again_and_again(own_operators: Operators, jobs: Jobs) -> None:
     assert operator.metric("msjob_renders_total", result="retry") >= 1
     assert operator.metric("msjob_renders_total", result="error") == 0
     assert operator.running
-
-
-def test_no_worker_at_rest(own_operators: Operators, jobs: Jobs) -> None:
-    """An operator that has rendered nothing has no worker, and so no Node."""
-    operator = own_operators.start("--namespace", jobs.namespace).wait_leading()
-
-    assert operator.workers() == []

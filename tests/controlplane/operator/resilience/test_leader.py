@@ -33,11 +33,13 @@ def check_apart(control_plane: ControlPlane, *operators: Operator) -> None:
 
 
 def test_leader_that_ends_gives_way_at_once(own_operators: Operators, jobs: Jobs, control_plane: ControlPlane) -> None:
-    """Of two operators one acts, and the other writes nothing at all; ended by SIGTERM, the first hands over."""
+    """Of two operators one acts; the other is ready, reads and writes nothing. After SIGTERM the first hands over."""
     first = own_operators.start("--leader-elect", "--namespace", jobs.namespace).wait_leading()
     second = own_operators.start("--leader-elect", "--namespace", jobs.namespace).wait_ready()
     jobs.create(name="one")
     jobs.run(3, "one")
+    assert (second.get("/readyz")[0], second.get("/healthz")[0]) == (200, 200)
+    assert not second.log("operator.synced")
     assert second.metric("msjob_leader") == 0
     assert first.metric("msjob_leader") == 1
     assert writes_of(second, control_plane) == []

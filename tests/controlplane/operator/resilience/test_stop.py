@@ -6,8 +6,6 @@ import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
-
 from support.jobs import msjob
 from support.live_jobs import Jobs
 from support.operator import Operator, Operators, processes
@@ -30,16 +28,11 @@ def check_ends(operator: Operator) -> None:
     assert [command for _, _, group, command in processes() if group in groups] == []
 
 
-@pytest.mark.parametrize("flags", [[], ["--leader-elect"]], ids=["alone", "leader"])
-def test_at_rest(own_operators: Operators, flags: list[str]) -> None:
-    """An operator that has nothing to do ends at once."""
-    check_ends(own_operators.start(*flags).wait_leading())
-
-
-def test_standing_by(own_operators: Operators) -> None:
-    """So does one that waits for another to give way."""
-    own_operators.start("--leader-elect").wait_leading()
+def test_at_rest(own_operators: Operators) -> None:
+    """An operator that has nothing to do ends at once, and so does one that waits for it to give way."""
+    leader = own_operators.start("--leader-elect").wait_leading()
     check_ends(own_operators.start("--leader-elect").wait_ready())
+    check_ends(leader)
 
 
 def test_under_load(own_operators: Operators, jobs: Jobs) -> None:
