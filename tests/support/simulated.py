@@ -209,6 +209,13 @@ class Operator:
             wanted = [key for key in decision.delete_pods if key[1] < job.replicas(key[0])]
             assert not wanted, "pods are deleted that are wanted"
             assert not decision.delete_service, "the Service is deleted while it is needed"
+        if conditions.is_true(decision.status["conditions"], ConditionType.SUSPENDED):
+            # A job that was resumed and suspended again before its resumption was written has pods all the same: its
+            # numbers tell so until they are gone. It cannot become Suspended while there are any.
+            known = conditions.is_true(status.get("conditions") or [], ConditionType.SUSPENDED)
+            assert known or not seen.pods, "a job with pods becomes Suspended"
+            active = {item["active"] for item in decision.status["replicaStatuses"].values()}
+            assert seen.pods or active <= {0}, "a suspended job without pods is active"
         check_status(decision.status)
 
     def _write_status(self, decision: Decision, faults: Faults) -> bool:
@@ -282,5 +289,3 @@ def check_status(status: Json) -> None:
     if true & {"Succeeded", "Failed"}:
         assert "completionTime" in status, "an end without a time"
         assert not true & {"Running", "Suspended"}, "a finished job runs or is suspended"
-    if "Suspended" in true:
-        assert {item["active"] for item in status["replicaStatuses"].values()} <= {0}, "a suspended job is active"
