@@ -30,7 +30,9 @@ def test_suspended_from_birth(jobs: Jobs) -> None:
     jobs.finish("worker-0")
     jobs.wait_state("Succeeded")
     reasons = [reason for _, reason in jobs.events()]
-    wanted = ["MSJobCreated", "MSJobSuspended", "MSJobResumed", "MSJobRunning", "MSJobSucceeded"]
+    # Created and Suspended are of one pass: their events are written side by side.
+    assert sorted(reason for reason in reasons[:2]) == ["MSJobCreated", "MSJobSuspended"]
+    wanted = ["MSJobResumed", "MSJobRunning", "MSJobSucceeded"]
     assert [reason for reason in reasons if reason in wanted] == wanted
 
 
