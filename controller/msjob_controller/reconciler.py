@@ -109,7 +109,11 @@ class Reconciler:
         uid = job["metadata"]["uid"]
         reading = self._reading(job)
         status = job.get("status") or {}
-        observed = observe(self._cluster.pods_of(uid), self._cluster.services_of(uid))
+        services = self._cluster.services_of(uid)
+        if isinstance(reading, Job):
+            # A site's construct may add Services of its own.
+            services = [item for item in services if item["metadata"]["name"] == reading.service_name]
+        observed = observe(self._cluster.pods_of(uid), services)
         now = self._clock()
         if isinstance(reading, Job):
             decision = decide(reading, status, observed, now)
@@ -304,5 +308,10 @@ def _passing(failure: Failure) -> bool:
 
 
 def _refused(error: ApiError | NameTakenError) -> bool:
-    """Whether the same request can never succeed."""
-    return isinstance(error, Invalid) or (isinstance(error, ApiError) and error.status == HTTPStatus.BAD_REQUEST)
+    """Whether the same request can never succeed.
+
+    An admission webhook that denies without a code of its own answers 400, too; what it denies now it may allow later.
+    """
+    if isinstance(error, NameTakenError) or error.message.startswith("admission webhook "):
+        return False
+    return isinstance(error, Invalid) or error.status == HTTPStatus.BAD_REQUEST

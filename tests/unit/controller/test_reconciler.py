@@ -254,12 +254,19 @@ class TestRefused:
         assert operator.counted("training_operator_jobs_created_total") == 1
         assert operator.counted("training_operator_jobs_failed_total") == 1
 
-    async def test_quota(self, operator: Shell) -> None:
-        """A quota that is used up is waited for: an event says so, what was made stays, the rest follows later."""
-        message = 'pods "train-worker-1" is forbidden: exceeded quota: pods'
-        operator.api.refuse("POST", "/pods", status(403, "Forbidden", message), times=1)
+    @pytest.mark.parametrize(
+        ("code", "reason", "message"),
+        [
+            (403, "Forbidden", 'pods "train-worker-1" is forbidden: exceeded quota: pods'),
+            (400, "BadRequest", 'admission webhook "policy.example" denied the request: not on weekdays'),
+        ],
+        ids=["quota", "webhook"],
+    )
+    async def test_for_now(self, operator: Shell, code: int, reason: str, message: str) -> None:
+        """What may be allowed later is waited for: an event says so, what was made stays, the rest follows."""
+        operator.api.refuse("POST", "/pods", status(code, reason, message), times=1)
         await operator.create()
-        with pytest.raises(RetryLaterError, match="exceeded quota"):
+        with pytest.raises(RetryLaterError):
             await operator.reconcile()
         assert len(operator.api.names("pods")) == 2
         assert operator.state() == ["Created=True"]
