@@ -138,11 +138,11 @@ class Reconciler:
 
     async def _act(self, job: Json, decision: Decision, observed: Observed) -> tuple[bool, float | None]:
         actions = Actions(self._transport, self._cluster, job, self._leads)
-        # Together, since neither needs the other; both are seen to their end before an error of one counts.
+        # Together, since neither needs the other; both are seen to their end before an error of one counts. The events
+        # of the status come first: that a job is there, then what was made for it.
+        writing = asyncio.ensure_future(self._write_status(job, decision, actions))
         written, created = await asyncio.gather(
-            self._write_status(job, decision, actions),
-            self._create(job, decision, observed, actions),
-            return_exceptions=True,
+            writing, self._create(job, decision, observed, actions, writing), return_exceptions=True
         )
         if isinstance(created, RenderFailedError):
             await self._write(job, stall(decision.status, Reason.RENDER_FAILED, str(created), self._clock()), actions)
@@ -213,7 +213,15 @@ class Reconciler:
         generation = job["metadata"]["generation"]
         await self._write(job, reject(decision.status, [problem], generation, self._clock()), actions)
 
-    async def _create(self, job: Json, decision: Decision, observed: Observed, actions: Actions) -> list[Failure]:
+    async def _create(
+        self,
+        job: Json,
+        decision: Decision,
+        observed: Observed,
+        actions: Actions,
+        before: "asyncio.Future[float | None]",
+    ) -> list[Failure]:
+        """Make what is missing, and tell of it once `before` is done, whatever became of that."""
         if not (decision.create_service or decision.create_pods):
             return []
         rendered = await self._renderer.render(job)
@@ -222,14 +230,17 @@ class Reconciler:
         facts = Facts(scheduler_ip=address, owner_uid=job["metadata"]["uid"], attempt=attempt)
         if decision.create_service:
             failures = await actions.create_service(rendered, facts)
+            await asyncio.wait((told,))
             self._metrics.service(created=not failures)
             self._tell_outcome(job, _CREATED_SERVICE, "" if failures else "the Service", failures)
             return failures
         failures = await actions.create_extras(rendered, facts)
         if failures:
+            await asyncio.wait((told,))
             self._tell_outcome(job, _CREATED_PODS, "", failures)
             return failures
         made, failures = await actions.create_pods(rendered, decision.create_pods, facts)
+        await asyncio.wait((told,))
         self._metrics.created_pods.inc(made)
         self._metrics.failed_pod_creations.inc(len(failures))
         self._tell_outcome(job, _CREATED_PODS, _pods(made), failures)

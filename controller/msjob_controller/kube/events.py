@@ -60,6 +60,8 @@ class _Pending:
     count: int
     first: str
     last: str
+    sequence: int
+    """Part of the name of the event: names tell the order in which events were reported, however they are written."""
 
 
 @dataclass(slots=True)
@@ -140,7 +142,7 @@ class EventRecorder:
             "resourceVersion": meta.get("resourceVersion"),
         }
         involved = {name: value for name, value in involved.items() if value}
-        self._pending[key] = _Pending(involved, 1, stamp, stamp)
+        self._pending[key] = _Pending(involved, 1, stamp, stamp, next(self._sequence))
         self._idle.clear()
         self._queue.add(key)
 
@@ -206,7 +208,7 @@ class EventRecorder:
             self._written.popitem(last=False)
 
     def _body(self, key: _Key, pending: _Pending) -> dict[str, Any]:
-        suffix = f".{next(self._sequence):x}"
+        suffix = f".{pending.sequence:x}"
         name = pending.involved["name"][: _NAME_LENGTH - len(suffix)].rstrip(".-")
         return {
             "apiVersion": "v1",

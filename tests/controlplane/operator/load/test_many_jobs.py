@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from statistics import median
 
 import pytest
 
@@ -22,6 +23,8 @@ WORKERS = 4
 PODS = 1 + WORKERS
 WRITES_PER_JOB = 10
 """A Service and five pods are six; what is left is for the status."""
+SLOW_CHANGES = 2
+"""Before a job runs, and before it ends."""
 
 
 @contextmanager
@@ -77,7 +80,10 @@ def test_forty_jobs(jobs: Jobs, control_plane: ControlPlane) -> None:
         statuses = Counter(request.name for request in written if request.resource == "msjobs/status")
         jobs.client.wait_for(lambda: all(changes()[name] == statuses[name] for name in names), what="the watcher")
     per_job = Counter(owner(request.name) for request in written)
-    assert {name: count for name, count in per_job.items() if count > WRITES_PER_JOB} == {}
+    # On a machine that is busy the pods of a job may take more than a second to change, and its numbers are told
+    # between two conditions: at most once each time.
+    assert {name: count for name, count in per_job.items() if count > WRITES_PER_JOB + SLOW_CHANGES} == {}
+    assert median(per_job.values()) <= WRITES_PER_JOB
     creates = Counter((request.resource, request.name) for request in written if request.verb == "create")
     assert {key: count for key, count in creates.items() if count > 1} == {}, "an object made twice"
 
