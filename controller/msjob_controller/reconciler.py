@@ -219,9 +219,9 @@ class Reconciler:
         decision: Decision,
         observed: Observed,
         actions: Actions,
-        before: "asyncio.Future[float | None]",
+        told: "asyncio.Future[Any]",
     ) -> list[Failure]:
-        """Make what is missing, and tell of it once `before` is done, whatever became of that."""
+        """Make what is missing, and tell of it once `told` is done, whatever became of that."""
         if not (decision.create_service or decision.create_pods):
             return []
         rendered = await self._renderer.render(job)
