@@ -21,7 +21,8 @@ from msjob_controller.metrics import Metrics
 from msjob_controller.policy import conditions
 from msjob_controller.policy.decide import decide, reject, stall
 from msjob_controller.policy.decision import Decision, Event, EventType
-from msjob_controller.policy.observed import Observed, observe
+from msjob_controller.policy.observed import Observed
+from msjob_controller.policy.reading import observe
 from msjob_controller.renderer import Renderer, RenderFailedError
 from msjob_controller.status_patch import merge_patch, only_counters
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from msjob_controller.kube.errors import AlreadyExists, Conflict, NotFound, Unreachable
+from msjob_controller.kube.leader import LeaderElector
 from msjob_controller.kube.transport import Transport
 
 Object = dict[str, Any]
@@ -99,3 +100,24 @@ class Network:
             raise Unreachable("the answer was lost")
         await asyncio.sleep(self.delay())
         return result
+
+
+def now() -> float:
+    """Return the virtual time."""
+    return asyncio.get_running_loop().time()
+
+
+def candidate(network: Network, name: str, **options: Any) -> LeaderElector:
+    """Return a candidate that lives in virtual time."""
+    return LeaderElector(network.transport, identity=name, clock=now, **options)
+
+
+async def forever() -> None:
+    """Work without end."""
+    await asyncio.Event().wait()
+
+
+async def stop(task: asyncio.Task[Any]) -> None:
+    """Cancel a task and wait for its end."""
+    task.cancel()
+    await asyncio.wait((task,))

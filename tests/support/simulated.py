@@ -15,7 +15,8 @@ from msjob.api.status import MSJobStatus
 from msjob_controller.policy import conditions
 from msjob_controller.policy.decide import decide
 from msjob_controller.policy.decision import Decision
-from msjob_controller.policy.observed import Observed, observe
+from msjob_controller.policy.observed import Observed
+from msjob_controller.policy.reading import observe
 from support.pods import RUNNING, Json, at, pod_json, stamp, terminated
 
 SERVICE: Final = "service"

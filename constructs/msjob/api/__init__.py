@@ -2,15 +2,30 @@
 
 from msjob.api.job import InvalidJobError, Job, RoleSpec, managed
 from msjob.api.problem import Problem, summarise
-from msjob.api.reasons import FINISHED, ConditionType, EventReason, Reason
+from msjob.api.reasons import AUXILIARY, FINISHED, ConditionType, EventReason, Reason
 from msjob.api.roles import Role
-from msjob.api.types import CleanPodPolicy, LaunchMode, MSJobSpec, RestartPolicy, RunPolicy, SuccessPolicy
+from msjob.api.types import (
+    CleanPodPolicy,
+    ElasticPolicy,
+    FailureAction,
+    FailureRule,
+    LaunchMode,
+    MSJobSpec,
+    RestartPolicy,
+    RestartScope,
+    RunPolicy,
+    SuccessPolicy,
+)
 
 __all__ = [
+    "AUXILIARY",
     "FINISHED",
     "CleanPodPolicy",
     "ConditionType",
+    "ElasticPolicy",
     "EventReason",
+    "FailureAction",
+    "FailureRule",
     "InvalidJobError",
     "Job",
     "LaunchMode",
@@ -18,6 +33,7 @@ __all__ = [
     "Problem",
     "Reason",
     "RestartPolicy",
+    "RestartScope",
     "Role",
     "RoleSpec",
     "RunPolicy",

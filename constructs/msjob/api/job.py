@@ -5,7 +5,7 @@ client (`replicas` is the exception: the scale subresource needs it stored).
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from msjob.api import meta
 from msjob.api.problem import Problem, summarise
 from msjob.api.roles import Role, by_role
-from msjob.api.types import CleanPodPolicy, LaunchMode, MSJobSpec, RestartPolicy, RunPolicy, SuccessPolicy
+from msjob.api.types import CleanPodPolicy, LaunchMode, MSJobSpec, RestartPolicy, RestartScope, RunPolicy, SuccessPolicy
 
 ACCELERATOR: Final = re.compile(r"(nvidia|amd)\.com/gpu(\.shared)?|huawei\.com/(Ascend[0-9A-Za-z]+|npu)")
 """Extended resources that count as accelerators for `procPerWorker: auto`: whole devices (or shares that a process sees
@@ -56,6 +56,7 @@ class RoleSpec:
         key: the key of `msReplicaSpecs` as the user spelled it.
         replicas: number of pods, default 1.
         restart_policy: default `Never` (the Go operator's).
+        restart_scope: default `Job`, in launch mode `Standalone` `Pod`.
         template: pod template as the user wrote it; never changed.
     """
 
@@ -63,6 +64,7 @@ class RoleSpec:
     key: str
     replicas: int
     restart_policy: RestartPolicy
+    restart_scope: RestartScope
     template: Mapping[str, Any]
 
     @property
@@ -109,12 +111,14 @@ class Job:
             problems = [Problem(("spec", *item["loc"]), item["msg"]) for item in error.errors(include_url=False)]
             raise InvalidJobError(problems) from None
         keys = {role: key for key in reversed(spec.ms_replica_specs) if (role := Role.parse(key)) is not None}
+        scope = RestartScope.POD if _launch_mode(spec, keys) is LaunchMode.STANDALONE else RestartScope.JOB
         roles = {
             role: RoleSpec(
                 role=role,
                 key=keys[role],
                 replicas=1 if item.replicas is None else item.replicas,
                 restart_policy=item.restart_policy or RestartPolicy.NEVER,
+                restart_scope=item.restart_scope or scope,
                 template=item.template,
             )
             for role, item in by_role(spec.ms_replica_specs).items()
@@ -151,9 +155,7 @@ class Job:
     @cached_property
     def launch_mode(self) -> LaunchMode:
         """How processes find each other; `DynamicCluster` with a Scheduler, else `Standalone`."""
-        if self.spec.launch_mode is not None:
-            return self.spec.launch_mode
-        return LaunchMode.DYNAMIC_CLUSTER if Role.SCHEDULER in self.roles else LaunchMode.STANDALONE
+        return _launch_mode(self.spec, self.roles)
 
     @cached_property
     def host_role(self) -> Role | None:
@@ -196,3 +198,9 @@ class Job:
     def pod_name(self, role: Role, index: int) -> str:
         """Name of a pod: `<job>-<role>-<index>`."""
         return f"{self.name}-{role.slug}-{index}"
+
+
+def _launch_mode(spec: MSJobSpec, roles: Container[Role]) -> LaunchMode:
+    if spec.launch_mode is not None:
+        return spec.launch_mode
+    return LaunchMode.DYNAMIC_CLUSTER if Role.SCHEDULER in roles else LaunchMode.STANDALONE

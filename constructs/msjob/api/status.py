@@ -1,7 +1,7 @@
 """The MSJob v1 status: what the operator reports."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -30,6 +30,42 @@ class ReplicaStatus(ApiModel):
     selector: Annotated[str, Field(max_length=2048)] | None = Field(
         None, description="Label selector of the pods, for the scale subresource."
     )
+    completed_indexes: Annotated[str, Field(max_length=65536)] | None = Field(
+        None, description="Indices of pods that have succeeded in this attempt, as in a Job: 0,2-4."
+    )
+    label_selector: dict[str, Any] | None = Field(
+        None, description="Written by the Go operator only; kept for jobs that it has run."
+    )
+
+
+class LastFailure(ApiModel):
+    """The last pod that was to blame for a restart or for the end of the job. It outlives the pod."""
+
+    pod: Annotated[str, Field(max_length=253)] | None = Field(None, description="Name of the pod.")
+    role: Annotated[str, Field(max_length=63)] | None = Field(None, description="Role of the pod.")
+    index: int | None = Field(None, description="Replica index of the pod.")
+    container: Annotated[str, Field(max_length=63)] | None = Field(None, description="Container that failed, if one did.")
+    exit_code: int | None = Field(None, description="Exit code of that container.")
+    reason: Annotated[str, Field(max_length=1024)] | None = Field(
+        None, description="Reason of the container or pod: Error, OOMKilled, Evicted, NodeLost, Deleted."
+    )
+    message: Annotated[str, Field(max_length=32768)] | None = Field(
+        None, description="Termination message of the container, else the message of the pod."
+    )
+    time: datetime | None = Field(None, description="When the container ended, else when the operator saw it.")
+    node: Annotated[str, Field(max_length=253)] | None = Field(None, description="Node of the pod.")
+    attempt: int | None = Field(None, description="Attempt that the pod belonged to.")
+    counts_towards_limit: bool | None = Field(
+        None, description="Whether a restart for this failure counts towards backoffLimit."
+    )
+
+
+class PodReplacement(ApiModel):
+    """A failed pod that is replaced alone, because its role has restartScope Pod."""
+
+    pod: Annotated[str, Field(max_length=253)] = Field(description="Name of the pod.")
+    uid: Annotated[str, Field(max_length=64)] = Field(description="UID of the failed pod.")
+    time: datetime = Field(description="When its successor may be created.")
 
 
 class MSJobStatus(ApiModel):
@@ -47,4 +83,28 @@ class MSJobStatus(ApiModel):
     workers_ready: Annotated[str, Field(max_length=32)] | None = Field(
         None, description="Running Workers of those wanted, for people: 3/4."
     )
-    restarts: int | None = Field(None, description="How often the job was restarted.")
+    restarts: int | None = Field(
+        None, description="How often the job, or a pod of it alone, was restarted after a failure or a disruption."
+    )
+    restarts_count_towards_limit: int | None = Field(
+        None, description="Those of the restarts that count towards runPolicy.backoffLimit."
+    )
+    attempt: int | None = Field(
+        None,
+        description=(
+            "Number of the present attempt, from 0: each restart of the whole job, each scaling and each resume begins "
+            "a new one. Pods carry it as label and as MSJOB_RESTART_ATTEMPT."
+        ),
+    )
+    ready_attempt: int | None = Field(
+        None, description="Last attempt of which all pods ran; absent until one has since start or resume."
+    )
+    worker_replicas: int | None = Field(None, description="Number of Workers that the present attempt was made with.")
+    next_restart_time: datetime | None = Field(None, description="When the pods of the present attempt are created.")
+    replacements: Annotated[list[PodReplacement], Field(max_length=100)] | None = Field(
+        None, description="Failed pods that are being replaced one by one."
+    )
+    last_failure: LastFailure | None = Field(None, description="The last pod that was to blame.")
+    last_reconcile_time: datetime | None = Field(
+        None, description="Written by the Go operator only; kept for jobs that it has run."
+    )

@@ -66,6 +66,88 @@ class LaunchMode(StrEnum):
     NONE = "None"
 
 
+class RestartScope(StrEnum):
+    """What a failed pod of a role takes along when it is restarted."""
+
+    JOB = "Job"
+    POD = "Pod"
+
+
+class FailureAction(StrEnum):
+    """What is done about a failed pod that a rule matches."""
+
+    FAIL_JOB = "FailJob"
+    RESTART = "Restart"
+    RESTART_IGNORING_LIMIT = "RestartIgnoringLimit"
+    IGNORE_POD = "IgnorePod"
+
+
+class OnExitCodes(ApiModel):
+    """Exit codes of one container."""
+
+    container_name: Annotated[str, Field(max_length=63)] | None = Field(
+        None, description="Container whose exit code counts. Default: mindspore."
+    )
+    operator: Literal["In", "NotIn"] = Field(description="In: the code is one of values. NotIn: it is none of them.")
+    values: Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=1, max_length=255)] = Field(
+        description="Exit codes."
+    )
+
+
+class OnPodCondition(ApiModel):
+    """One condition of a pod."""
+
+    type: Annotated[str, Field(max_length=316)] = Field(description="Type of the condition, such as DisruptionTarget.")
+    status: Literal["True", "False", "Unknown"] | None = Field(
+        None, description="Status of the condition. Default: True."
+    )
+
+
+class FailureRule(ApiModel):
+    """What to do about a failed pod that has all that the rule names."""
+
+    action: FailureAction = Field(
+        description=(
+            "FailJob: the job fails. Restart: restart, counted against backoffLimit. RestartIgnoringLimit: restart "
+            "without counting. IgnorePod: the job goes on without the pod."
+        )
+    )
+    on_exit_codes: OnExitCodes | None = Field(None, description="The exit code of a container.")
+    on_pod_conditions: Annotated[list[OnPodCondition], Field(min_length=1, max_length=20)] | None = Field(
+        None, description="Conditions of the pod; one of them is enough."
+    )
+    on_pod_reasons: (
+        Annotated[list[Annotated[str, Field(min_length=1, max_length=128)]], Field(min_length=1, max_length=20)] | None
+    ) = Field(None, description="Reasons of the pod or of its container, such as Evicted; one of them is enough.")
+    replica_types: Annotated[list[Annotated[str, Field(max_length=63)]], Field(min_length=1, max_length=3)] | None = (
+        Field(None, description="Roles that the rule is about. Default: all.")
+    )
+
+
+class FailurePolicy(ApiModel):
+    """Rules about failed pods. The first that matches decides; without one, restartPolicy of the role does."""
+
+    rules: Annotated[list[FailureRule], Field(min_length=1, max_length=20)] = Field(
+        description="Rules in their order; the first that matches decides."
+    )
+
+
+class ElasticPolicy(ApiModel):
+    """Bounds between which a HorizontalPodAutoscaler scales the Workers."""
+
+    min_replicas: Annotated[int, Field(ge=1, le=meta.MAX_REPLICAS)] | None = Field(
+        None, description="Fewest Workers. Default 1."
+    )
+    max_replicas: Annotated[int, Field(ge=1, le=meta.MAX_REPLICAS)] = Field(description="Most Workers.")
+    metrics: Annotated[list[dict[str, Any]], Field(max_length=20)] | None = Field(
+        None,
+        description=(
+            "Metrics to scale by, as in spec.metrics of a HorizontalPodAutoscaler (autoscaling/v2). Default: that of "
+            "the HorizontalPodAutoscaler, which is 80 % of the requested CPU."
+        ),
+    )
+
+
 class SchedulingPolicy(ApiModel):
     """How the pods of the job are scheduled as a group. Needs an operator that runs with gang scheduling."""
 
@@ -102,8 +184,29 @@ class RunPolicy(ApiModel):
     active_deadline_seconds: Annotated[int, Field(ge=1, le=2**53)] | None = Field(
         None, description="Seconds the job may be active, counted from its start or resume. Default: no limit."
     )
+    startup_deadline_seconds: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = Field(
+        None,
+        description=(
+            "Seconds from start or resume within which all pods of the job must run. MindSpore gets it as "
+            "MS_TOPO_TIMEOUT. Default: no limit."
+        ),
+    )
     backoff_limit: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = Field(
-        None, description="How many counted restarts the job may have. Default: no limit."
+        None,
+        description=(
+            "How many counted restarts the job may have. Restarts after a disruption (evicted, preempted, deleted, node "
+            "lost) and after scaling do not count. Default: no limit."
+        ),
+    )
+    failure_policy: FailurePolicy | None = Field(
+        None, description="Rules about failed pods, asked before restartPolicy of the role."
+    )
+    force_delete_after_seconds: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = Field(
+        None,
+        description=(
+            "Seconds after which a pod that is being deleted on a lost node is removed without the node's word. "
+            "Default: never, since the process may still run there."
+        ),
     )
     scheduling_policy: SchedulingPolicy | None = Field(None, description="Gang scheduling of the pods of the job.")
     suspend: bool | None = Field(
@@ -129,6 +232,14 @@ class ReplicaSpec(ApiModel):
         description=(
             "What a failed pod means. Never (default): the job fails. OnFailure, Always: restart. ExitCode: exit codes "
             "1-127 fail the job, 128-255 restart. Overrides restartPolicy of the template."
+        ),
+    )
+    restart_scope: RestartScope | None = Field(
+        None,
+        description=(
+            "What a restart after a failure in this role takes along. Job (default): all pods of the job, since a lone "
+            "MindSpore process cannot rejoin its cluster. Pod: the failed pod alone; default in launch mode Standalone, "
+            "and useful for the Scheduler with MindSpore 2.8 or newer."
         ),
     )
     template: dict[str, Any] = Field(
@@ -171,6 +282,13 @@ class MSJobSpec(ApiModel):
         description=(
             "MindSpore processes in each Worker pod: a number, or auto for as many as the container has accelerators. "
             "Default 1."
+        ),
+    )
+    elastic_policy: ElasticPolicy | None = Field(
+        None,
+        description=(
+            "Lets a HorizontalPodAutoscaler change the number of Workers. Each change restarts the job once with the "
+            "new world size. Needs the role key Worker."
         ),
     )
     managed_by: Literal["mindspore.gitee.com/ms-operator", "kueue.x-k8s.io/multikueue"] | None = Field(

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from msjob.api import FINISHED, ConditionType, Reason
-from msjob_controller.policy.observed import format_time
+from msjob_controller.policy.times import format_time
 
 Condition = dict[str, Any]
 

@@ -8,7 +8,8 @@ from msjob.api import CleanPodPolicy, ConditionType, EventReason, Job, Problem, 
 from msjob.workload.notices import notices
 from msjob_controller.policy import cleanup, conditions, counts, failure, success, suspend
 from msjob_controller.policy.decision import Decision, Event, EventType
-from msjob_controller.policy.observed import Observed, Pod, PodKey, format_time
+from msjob_controller.policy.observed import Observed, Pod, PodKey
+from msjob_controller.policy.times import format_time
 
 _NOTHING: Final = Observed({})
 

@@ -6,7 +6,8 @@ from typing import Any
 from msjob.api import ConditionType, Job, Reason
 from msjob_controller.policy import conditions, counts
 from msjob_controller.policy.decision import Decision, Event, EventType
-from msjob_controller.policy.observed import Observed, format_time
+from msjob_controller.policy.observed import Observed
+from msjob_controller.policy.times import format_time
 
 
 def suspend(job: Job, status: dict[str, Any], observed: Observed, now: datetime) -> Decision:

@@ -10,15 +10,12 @@ import yaml
 
 from msjob.settings import InstallSettings
 from msjob.synth import synth
+from support.files import tree
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = Path(__file__).parents[3] / "samples"
 
 pytestmark = pytest.mark.timeout(60)  # two processes start a Node.js each
-
-
-def _tree(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def _run_app(folder: Path, **environment: str) -> subprocess.Popen[str]:
@@ -50,8 +47,8 @@ def test_same_files_everywhere(tmp_path: Path) -> None:
         assert process.returncode == 0
     synth(tmp_path / "here", InstallSettings(), SAMPLES)
 
-    assert _tree(tmp_path / "dist0") == _tree(tmp_path / "here")
-    assert _tree(tmp_path / "dist1") == _tree(tmp_path / "here")
+    assert tree(tmp_path / "dist0") == tree(tmp_path / "here")
+    assert tree(tmp_path / "dist1") == tree(tmp_path / "here")
 
 
 def test_failure_of_the_app(tmp_path: Path) -> None:

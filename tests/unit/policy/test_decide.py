@@ -9,7 +9,8 @@ from msjob.api import ConditionType, EventReason, Job, Problem, Reason, Role
 from msjob_controller.policy import conditions
 from msjob_controller.policy.decide import decide, reject, stall
 from msjob_controller.policy.decision import Decision, Event, EventType
-from msjob_controller.policy.observed import Observed, Service, observe
+from msjob_controller.policy.observed import Observed, Service
+from msjob_controller.policy.reading import observe
 from support.jobs import msjob, role, template
 from support.pods import ADDRESS, RUNNING, at, everywhere, keys, of, pod, pod_json, stamp, standing, terminated
 
