@@ -14,8 +14,23 @@ DEFAULT_NAMESPACE: Final = "ms-operator-system"
 
 PullPolicy = Literal["Always", "IfNotPresent", "Never"]
 
-OWN_FLAGS: Final = ("--leader-elect", "--no-leader-elect", "--metrics-bind-address", "--health-probe-bind-address")
+OWN_FLAGS: Final = ("--leader-elect", "--metrics-bind-address", "--health-probe-bind-address")
 """Flags that the Deployment sets itself, because its ports, probes and roles follow from them."""
+
+EXTRA_FLAGS: Final = (
+    "--job-construct",
+    "--kube-api-burst",
+    "--kube-api-qps",
+    "--kubeconfig",
+    "--leader-election-namespace",
+    "--log-level",
+    "--namespace",
+    "--workers",
+)
+"""All other flags of `ms-operator` that do something; each takes a value. A test holds them to the program's own."""
+
+REFUSED_FLAGS: Final = ("--enable-gang-scheduling", "--gang-scheduler-name")
+"""Flags of the Go operator that `ms-operator` knows only to refuse them: with one it would end at its start."""
 
 _CLUSTER_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
@@ -32,7 +47,7 @@ _IMAGE = re.compile(
 )
 """`[registry[:port]/]name[:tag][@digest]`, the grammar that registries and container runtimes share."""
 
-_FLAG = re.compile(r"(?P<name>--[a-z0-9]+(?:-[a-z0-9]+)*)(?:=[^\x00-\x1f\x7f]*)?")
+_FLAG = re.compile(r"(?P<name>--[a-z0-9]+(?:-[a-z0-9]+)*)(?P<value>=[^\x00-\x1f\x7f]*)?")
 
 _QUANTITY = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>m|k|Ki|M|Mi|G|Gi|T|Ti)?")
 _UNITS: Final = {
@@ -101,7 +116,7 @@ class InstallSettings:
         image: image reference of the operator.
         namespace: where the operator runs; a namespace of its own, as it gets the Restricted Pod Security profile.
         replicas: operator pods; one of them leads, the others stand by. 0 stops the operator and leaves all else.
-        extra_flags: more flags of `ms-operator`, each as `--name` or `--name=value`.
+        extra_flags: more flags of `ms-operator`, each as `--name=value`: those of `EXTRA_FLAGS`.
         image_pull_policy: `IfNotPresent` suits released tags, which never change; `Always` a tag that moves.
         resources: CPU and memory of the container.
 
@@ -162,11 +177,19 @@ def _flag_problems(flags: tuple[str, ...]) -> Iterator[Problem]:
     for flag in flags:
         match = _FLAG.fullmatch(flag)
         if match is None:
-            yield _problem("extra_flags", flag, "is not a flag: write --name or --name=value")
+            yield _problem("extra_flags", flag, "is not a flag: write --name=value")
             continue
         name = match["name"]
         if name in OWN_FLAGS:
             yield _problem("extra_flags", flag, "is set by the Deployment itself: leave it out")
+        elif name in REFUSED_FLAGS:
+            yield _problem(
+                "extra_flags", flag, "is refused by ms-operator, which has no gang scheduling backend yet: leave it out"
+            )
+        elif name not in EXTRA_FLAGS:
+            yield _problem("extra_flags", flag, f"is no flag of ms-operator: it has {', '.join(EXTRA_FLAGS)}")
+        elif not match["value"]:
+            yield _problem("extra_flags", flag, f"lacks its value: write {name}=value")
         elif name in seen:
             yield _problem("extra_flags", flag, f"sets {name} a second time: keep one of them")
         seen.add(name)

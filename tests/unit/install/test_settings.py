@@ -2,9 +2,19 @@
 
 from typing import Any
 
+import click
 import pytest
 
-from msjob.settings import InstallSettings, InvalidSettingsError, Resources, project_version
+from msjob.settings import (
+    EXTRA_FLAGS,
+    OWN_FLAGS,
+    REFUSED_FLAGS,
+    InstallSettings,
+    InvalidSettingsError,
+    Resources,
+    project_version,
+)
+from msjob_controller.options import command
 
 DIGEST = "sha256:" + "0f" * 32
 
@@ -107,24 +117,40 @@ def test_pull_policy() -> None:
 @pytest.mark.parametrize(
     ("flags", "message"),
     [
-        (("workers=8",), "'workers=8' is not a flag: write --name or --name=value"),
+        (("workers=8",), "'workers=8' is not a flag: write --name=value"),
         (("--workers", "8"), "'8' is not a flag"),
         (("",), "is empty and is not a flag"),
         (("--workers=8\n--x",), "is not a flag"),
         (("--leader-elect",), "'--leader-elect' is set by the Deployment itself: leave it out"),
-        (("--no-leader-elect",), "is set by the Deployment itself"),
+        (("--leader-elect=false",), "is set by the Deployment itself"),
+        (("--no-leader-elect",), "'--no-leader-elect' is no flag of ms-operator: it has --job-construct, "),
+        (("--max-jobs=3",), "'--max-jobs=3' is no flag of ms-operator"),
+        (("--help",), "is no flag of ms-operator"),
+        (("--workers",), "'--workers' lacks its value: write --workers=value"),
+        (("--enable-gang-scheduling",), "is refused by ms-operator, which has no gang scheduling backend yet"),
+        (("--gang-scheduler-name=volcano",), "is refused by ms-operator, which has no gang scheduling backend yet"),
         (("--metrics-bind-address=:9090",), "is set by the Deployment itself"),
         (("--health-probe-bind-address=:9091",), "is set by the Deployment itself"),
         (("--workers=8", "--workers=9"), "'--workers=9' sets --workers a second time: keep one of them"),
     ],
 )
 def test_malformed_flags(flags: tuple[str, ...], message: str) -> None:
-    """What is no flag, is given twice, or would part the ports from the Deployment's is refused."""
+    """What the operator would not start with, a flag given twice, or one that the Deployment sets is refused."""
     with pytest.raises(InvalidSettingsError) as caught:
         InstallSettings(extra_flags=flags)
 
     assert "extra_flags: " in str(caught.value)
     assert message in str(caught.value)
+
+
+def test_flags_are_those_of_the_operator() -> None:
+    """Each flag of the operator is set by the Deployment, may be given, or is refused; and there are no others."""
+    flags = {name: option for option in command(lambda _: 0).params for name in option.opts}
+    without = {"--version"}
+
+    assert {*OWN_FLAGS, *EXTRA_FLAGS, *REFUSED_FLAGS} == {*flags} - without
+    assert {name for name, option in flags.items() if not option.expose_value} == {*REFUSED_FLAGS, *without}
+    assert [name for name in EXTRA_FLAGS if isinstance(flags[name].type, click.types.BoolParamType)] == []
 
 
 @pytest.mark.parametrize(
