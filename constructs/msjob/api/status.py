@@ -1,7 +1,7 @@
 """The MSJob v1 status: what the operator reports."""
 
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -21,6 +21,27 @@ class Condition(ApiModel):
     last_transition_time: datetime | None = Field(None, description="When status last changed.")
 
 
+class LabelSelectorRequirement(ApiModel):
+    """One requirement of a label selector (k8s.io/apimachinery/pkg/apis/meta/v1)."""
+
+    key: Annotated[str, Field(max_length=317)] = Field(description="Key of the label.")
+    operator: Annotated[str, Field(max_length=16)] = Field(description="In, NotIn, Exists or DoesNotExist.")
+    values: Annotated[list[Annotated[str, Field(max_length=63)]], Field(max_length=100)] | None = Field(
+        None, description="Values that In and NotIn compare with."
+    )
+
+
+class LabelSelector(ApiModel):
+    """A label selector (k8s.io/apimachinery/pkg/apis/meta/v1)."""
+
+    match_labels: dict[Annotated[str, Field(max_length=317)], Annotated[str, Field(max_length=63)]] | None = Field(
+        None, description="Labels with their values.", max_length=100
+    )
+    match_expressions: Annotated[list[LabelSelectorRequirement], Field(max_length=100)] | None = Field(
+        None, description="Further requirements."
+    )
+
+
 class ReplicaStatus(ApiModel):
     """Pods of one role by phase."""
 
@@ -33,7 +54,7 @@ class ReplicaStatus(ApiModel):
     completed_indexes: Annotated[str, Field(max_length=65536)] | None = Field(
         None, description="Indices of pods that have succeeded in this attempt, as in a Job: 0,2-4."
     )
-    label_selector: dict[str, Any] | None = Field(
+    label_selector: LabelSelector | None = Field(
         None, description="Written by the Go operator only; kept for jobs that it has run."
     )
 
@@ -44,7 +65,9 @@ class LastFailure(ApiModel):
     pod: Annotated[str, Field(max_length=253)] | None = Field(None, description="Name of the pod.")
     role: Annotated[str, Field(max_length=63)] | None = Field(None, description="Role of the pod.")
     index: int | None = Field(None, description="Replica index of the pod.")
-    container: Annotated[str, Field(max_length=63)] | None = Field(None, description="Container that failed, if one did.")
+    container: Annotated[str, Field(max_length=63)] | None = Field(
+        None, description="Container that failed, if one did."
+    )
     exit_code: int | None = Field(None, description="Exit code of that container.")
     reason: Annotated[str, Field(max_length=1024)] | None = Field(
         None, description="Reason of the container or pod: Error, OOMKilled, Evicted, NodeLost, Deleted."
