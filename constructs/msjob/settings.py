@@ -32,6 +32,9 @@ EXTRA_FLAGS: Final = (
 REFUSED_FLAGS: Final = ("--enable-gang-scheduling", "--gang-scheduler-name")
 """Flags of the Go operator that `ms-operator` knows only to refuse them: with one it would end at its start."""
 
+CONSTRUCT: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
+"""`package.module:Class`, as `--job-construct` names a site's construct."""
+
 _CLUSTER_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -190,6 +193,8 @@ def _flag_problems(flags: tuple[str, ...]) -> Iterator[Problem]:
             yield _problem("extra_flags", flag, f"is no flag of ms-operator: it has {', '.join(EXTRA_FLAGS)}")
         elif not match["value"]:
             yield _problem("extra_flags", flag, f"lacks its value: write {name}=value")
+        elif name == "--job-construct" and not CONSTRUCT.fullmatch(match["value"][1:]):
+            yield _problem("extra_flags", flag, "names no class: write --job-construct=package.module:Class")
         elif name in seen:
             yield _problem("extra_flags", flag, f"sets {name} a second time: keep one of them")
         seen.add(name)

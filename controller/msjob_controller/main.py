@@ -12,6 +12,10 @@ from msjob_controller import logs
 from msjob_controller.kube.errors import ConfigError, LeadershipLost
 from msjob_controller.operator import serve
 from msjob_controller.options import Options, command
+from msjob_controller.renderer import BadConstructError, Renderer, RenderFailedError
+
+WRONG_USAGE: Final = 2
+"""Exit status for flags that no start can work with, click's own."""
 
 STOP_SECONDS: Final = 4.5
 """Time between SIGTERM and the end, whatever still runs: it is promised to be over within 5 s."""
@@ -31,12 +35,16 @@ def run(options: Options) -> int:
         options: see there.
 
     Returns:
-        Exit status: 0 after a signal, 1 for a fault that a person must mend or that a restart may.
+        Exit status: 0 after a signal, 1 for a fault that a person must mend or that a restart may, 2 for a construct
+        that cannot be loaded.
     """
     logs.configure(options.log_level)
     try:
         asyncio.run(_serve(options))
-    except (ConfigError, LeadershipLost, OSError) as error:
+    except BadConstructError as error:
+        _log.error("operator.failed", error=str(error), job_construct=options.job_construct)
+        return WRONG_USAGE
+    except (ConfigError, LeadershipLost, RenderFailedError, OSError) as error:
         _log.error("operator.failed", error=str(error))
         return 1
     except BaseExceptionGroup as group:
@@ -61,7 +69,18 @@ async def _serve(options: Options) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ask_to_stop)
     _log.info("operator.starting", namespace=options.namespace or "all", leader_elect=options.leader_elect)
+    if options.job_construct is not None:
+        await _check_construct(options.job_construct)
     await serve(options, stop)
+
+
+async def _check_construct(construct: str) -> None:
+    """See that a site's construct can be loaded: each job would be told that it cannot, and none would run."""
+    renderer = Renderer(construct)
+    try:
+        await renderer.check()
+    finally:
+        await renderer.close()
 
 
 def _give_up() -> None:

@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import click
 
+from msjob.settings import CONSTRUCT
+
 DEFAULT_WORKERS: Final = 16
 """Jobs looked at at the same time; each mostly waits for the API server."""
 OPERATOR_NAMESPACE: Final = "ms-operator-system"
@@ -70,6 +72,12 @@ def _bind(context: click.Context, parameter: click.Parameter, value: str) -> str
 def _given(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
     """An empty value is none, as in Go programs: `--namespace=` is all namespaces."""
     del context, parameter
+    return value or None
+
+
+def _construct(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value and not CONSTRUCT.fullmatch(value):
+        raise click.BadParameter(f"{value!r} names no class: write it as package.module:Class", context, parameter)
     return value or None
 
 
@@ -146,7 +154,9 @@ def command(run: Callable[[Options], int]) -> click.Command:
         show_default=True,
         help="Jobs looked at at the same time.",
     )
-    @click.option("--job-construct", callback=_given, help="Site construct to render jobs with, package.module:Class.")
+    @click.option(
+        "--job-construct", callback=_construct, help="Site construct to render jobs with, package.module:Class."
+    )
     @click.option(
         "--log-level",
         type=click.Choice(["debug", "info", "warning", "error"]),

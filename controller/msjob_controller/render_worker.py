@@ -22,9 +22,9 @@ LONGEST_ERROR: Final = 10_000
 def main() -> None:
     """Answer render requests on standard input until it ends.
 
-    Frames in: `{"job": <MSJob>}`. Frames out: first `{"ready": true}` or `{"fatal": <why>}`, then for each job
-    `{"rendered": …}` or `{"error": <why>}`. The only argument, if there is one, is a construct as
-    `package.module:Class`.
+    Frames in: `{"job": <MSJob>}`. Frames out: first `{"ready": true}` or `{"fatal": <why>, "construct": <whether the
+    construct is to blame>}`, then for each job `{"rendered": …}` or `{"error": <why>}`. The only argument, if there is
+    one, is a construct as `package.module:Class`.
     """
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
@@ -34,11 +34,11 @@ def main() -> None:
     try:
         construct = _load(sys.argv[1:])
     except (ImportError, NodeNotFoundError) as error:
-        _send(answers, {"fatal": _text(error)})
+        _send(answers, {"fatal": _text(error), "construct": False})
         return
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a site's module may raise anything
         _exit_if_node_died()
-        _send(answers, {"fatal": _text(error)})
+        _send(answers, {"fatal": _text(error), "construct": True})
         return
     _send(answers, {"ready": True})
     _serve(requests, answers, construct)

@@ -49,6 +49,10 @@ class RenderFailedError(RuntimeError):
     """A job could not be rendered; the message says why, for people."""
 
 
+class BadConstructError(RenderFailedError):
+    """A site's construct could not be loaded, or is none; no job can be rendered with it."""
+
+
 class Renderer:
     """The door to the construct worker.
 
@@ -96,6 +100,7 @@ class Renderer:
             job: JSON of a valid MSJob.
 
         Raises:
+            BadConstructError: the construct cannot be loaded.
             RenderFailedError: its construct failed, took too long, or ended several workers.
         """
         metadata = job["metadata"]
@@ -114,6 +119,19 @@ class Renderer:
         for kept in (self._cache, self._held):
             for key in [key for key in kept if key[0] == uid]:
                 del kept[key]
+
+    async def check(self) -> None:
+        """Start a worker, to see before the first job whether one can be started.
+
+        Raises:
+            BadConstructError: the construct cannot be loaded, or is none.
+            RenderFailedError: no worker can be started, for another reason.
+        """
+        async with self._lock:
+            if self._process is None and await self._start() is None:
+                raise RenderFailedError("the construct worker ended while it started")
+            self._cancel_idle()
+            self._idle = asyncio.get_running_loop().call_later(self._idle_seconds, self._stop_soon)
 
     async def close(self) -> None:
         """Stop the worker."""
@@ -198,7 +216,8 @@ class Renderer:
             return None
         if "fatal" in ready:
             await self._stop()
-            raise RenderFailedError(f"the construct worker cannot start: {ready['fatal']}")
+            kind = BadConstructError if ready["construct"] else RenderFailedError
+            raise kind(f"the construct worker cannot start: {ready['fatal']}")
         return process
 
     async def _spawn(self, folder: str) -> asyncio.subprocess.Process:

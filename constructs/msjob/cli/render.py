@@ -21,10 +21,10 @@ from msjob.cli.options import files
 from msjob.cli.validate import exit_code
 from msjob.printer import to_yaml
 from msjob.rendered import Rendered
+from msjob.settings import CONSTRUCT
 from msjob.workload.tokens import Facts
 
 _DEFAULTS = Facts()
-_CLASS = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 _UID = re.compile(r"[A-Za-z0-9][-A-Za-z0-9._]{0,127}")
 """An API server gives UUIDs; other names are let through for tests, but nothing that JSON would have to escape."""
 
@@ -43,7 +43,7 @@ def _uid(_context: click.Context, _option: click.Parameter, value: str) -> str:
 
 
 def _construct(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    if value is not None and not _CLASS.fullmatch(value):
+    if value is not None and not CONSTRUCT.fullmatch(value):
         raise click.BadParameter(f"{value!r} names no class: write it as package.module:Class")
     return value
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from support.programs import run_program
+from support.programs import ROOT, run_program
 
 KUBECONFIG = """
 apiVersion: v1
@@ -20,10 +20,10 @@ users: [{name: test, user: {}}]
 """
 
 
-def fail(*arguments: str, **env: str) -> dict[str, Any]:
-    """Start an operator that ends with 1, and give the one error it logged: all lines are JSON, none is a traceback."""
+def fail(*arguments: str, code: int = 1, **env: str) -> dict[str, Any]:
+    """Start an operator that cannot, and give the one error it logged: all lines are JSON, none is a traceback."""
     done = run_program(sys.executable, "-m", "msjob_controller.main", *arguments, env=env)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (code, "")
     started, failed = (json.loads(line) for line in done.stderr.splitlines())
     assert started["msg"] == "operator.starting"
     assert (failed["msg"], failed["level"]) == ("operator.failed", "error")
@@ -60,3 +60,27 @@ def test_an_address_in_use(tmp_path: Path, flag: str) -> None:
         port = taken.getsockname()[1]
         arguments = [f"{name}={value}" for name, value in {**other, flag: f"127.0.0.1:{port}"}.items()]
         assert str(port) in fail("--kubeconfig", str(path), *arguments)["error"]
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(
+    ("construct", "words"),
+    [
+        ("no.such:Thing", "ModuleNotFoundError"),
+        ("support.odd_constructs:NotAWorkload", "not a subclass of msjob.workload.construct.MSJobWorkload"),
+    ],
+)
+def test_a_construct_that_cannot_be_loaded(construct: str, words: str) -> None:
+    """A construct that no job can be rendered with ends the operator as wrong usage, before it looks for a cluster."""
+    found = fail("--job-construct", construct, code=2, PYTHONPATH=str(ROOT / "tests"), KUBECONFIG="/nowhere")
+    assert found["job_construct"] == construct
+    assert f"--job-construct {construct}: " in found["error"]
+    assert words in found["error"]
+
+
+@pytest.mark.timeout(30)
+def test_a_construct_that_can_be_loaded(tmp_path: Path) -> None:
+    """With a good construct the start goes on to what comes next."""
+    construct = "support.odd_constructs:OddWorkload"
+    found = fail("--job-construct", construct, PYTHONPATH=str(ROOT / "tests"), KUBECONFIG=str(tmp_path / "none"))
+    assert "no such file" in found["error"]

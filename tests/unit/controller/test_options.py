@@ -108,6 +108,8 @@ def test_namespace_of_the_lease() -> None:
         (["--kube-api-burst", "0"], ["--kube-api-burst", "0"]),
         (["--workers", "0"], ["--workers", "0"]),
         (["--workers", "many"], ["--workers", "'many'"]),
+        (["--job-construct", "site.jobs"], ["--job-construct", "'site.jobs' names no class", "package.module:Class"]),
+        (["--job-construct=/site/jobs.py:Job"], ["'/site/jobs.py:Job' names no class"]),
         (["--log-level", "loud"], ["--log-level", "'loud'"]),
         (["--max-jobs", "3"], ["--max-jobs"]),
         (["a-word"], ["a-word"]),

@@ -16,7 +16,7 @@ from structlog.testing import capture_logs
 from msjob.rendered import Rendered
 from msjob.workload.tokens import Facts
 from msjob_controller import renderer as module
-from msjob_controller.renderer import Renderer, RenderFailedError
+from msjob_controller.renderer import BadConstructError, Renderer, RenderFailedError
 from support.jobs import msjob
 from support.programs import ROOT, run_program
 
@@ -317,11 +317,39 @@ async def test_cancelled(make: Make, moment: float) -> None:
     ],
 )
 async def test_a_construct_that_cannot_be_loaded(make: Make, construct: str, message: str) -> None:
-    """A construct that is none fails each job with the reason, and holds no process."""
+    """A construct that is none fails each job with the reason, as it fails a check, and holds no process."""
     renderer = make(construct)
-    with pytest.raises(RenderFailedError, match=f"the construct worker cannot start: .*{message}"):
+    with pytest.raises(BadConstructError, match=f"the construct worker cannot start: .*{message}"):
+        await renderer.check()
+    assert renderer.pid is None
+    with pytest.raises(BadConstructError, match=f"the construct worker cannot start: .*{message}"):
         await renderer.render(job())
     assert renderer.pid is None
+
+
+async def test_a_construct_that_can_be_loaded(make: Make) -> None:
+    """A check starts the worker that the first job is rendered by; another check finds it running."""
+    renderer = make()
+    await renderer.check()
+    worker = renderer.pid
+    await renderer.check()
+    await renderer.render(job())
+    assert worker is not None
+    assert renderer.pid == worker
+
+
+async def test_a_check_without_node(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nothing can be rendered at all, the construct is not to blame."""
+    monkeypatch.setenv("JSII_NODE", "/nowhere/node")
+    with pytest.raises(RenderFailedError, match="JSII_NODE=/nowhere/node is not a usable Node") as caught:
+        await make().check()
+    assert not isinstance(caught.value, BadConstructError)
+
+
+async def test_a_worker_that_dies_at_its_start(make: Make) -> None:
+    """A worker that ends before it can say why is told, and leaves nothing."""
+    with pytest.raises(RenderFailedError, match="the construct worker ended while it started"):
+        await make("support.dies_on_import:Job").check()
 
 
 async def test_no_node(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,6 +124,7 @@ def test_pull_policy() -> None:
         (("--leader-elect",), "'--leader-elect' is set by the Deployment itself: leave it out"),
         (("--leader-elect=false",), "is set by the Deployment itself"),
         (("--no-leader-elect",), "'--no-leader-elect' is no flag of ms-operator: it has --job-construct, "),
+        (("--job-construct=jobs",), "names no class: write --job-construct=package.module:Class"),
         (("--max-jobs=3",), "'--max-jobs=3' is no flag of ms-operator"),
         (("--help",), "is no flag of ms-operator"),
         (("--workers",), "'--workers' lacks its value: write --workers=value"),

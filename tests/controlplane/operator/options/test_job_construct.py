@@ -105,9 +105,11 @@ def test_construct_that_raises(own_operators: Operators, jobs: Jobs) -> None:
 
 
 def test_construct_that_is_nowhere(own_operators: Operators, jobs: Jobs) -> None:
-    """A construct that cannot be imported is told on the job, and the operator lives."""
+    """A construct that cannot be imported ends the operator as wrong usage, before any job is touched."""
     operator = own_operators.start("--job-construct", "no.such:Thing", "--namespace", jobs.namespace)
-    jobs.create()
+    before = jobs.create()
 
-    assert "no.such:Thing" in jobs.wait_stalled()["message"]
-    assert operator.running
+    assert operator.wait_ended() == 2
+    (failed,) = operator.log("operator.failed")
+    assert "--job-construct no.such:Thing: ModuleNotFoundError" in failed["error"]
+    assert jobs.get() == before
