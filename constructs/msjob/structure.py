@@ -105,12 +105,21 @@ def _message(kind: ValidationErrorKind, value: Any) -> str:  # noqa: ANN401, PLR
             return f"must be at least {limit}, not {_shown(value)}"
         case ValidationErrorKind.Maximum(limit=limit):
             return f"must be at most {limit}, not {_shown(value)}"
-        case ValidationErrorKind.MaxLength(limit=limit):
-            return f"must have at most {limit} characters, not {len(value)}"
-        case ValidationErrorKind.MaxItems(limit=limit) | ValidationErrorKind.MaxProperties(limit=limit):
-            return f"must have at most {limit} entries, not {len(value)}"
         case ValidationErrorKind.Format(format=name):
             return f"must be a {name}, not {_shown(value)}"
+    return _size_message(kind, value)
+
+
+def _size_message(kind: ValidationErrorKind, value: Any) -> str:  # noqa: ANN401
+    match kind:
+        case ValidationErrorKind.MinLength(limit=limit):
+            return f"must have at least {limit} characters, not {len(value)}" if value else "must not be empty"
+        case ValidationErrorKind.MaxLength(limit=limit):
+            return f"must have at most {limit} characters, not {len(value)}"
+        case ValidationErrorKind.MinItems(limit=limit) | ValidationErrorKind.MinProperties(limit=limit):
+            return f"must have at least {limit} entries, not {len(value)}" if value else "must not be empty"
+        case ValidationErrorKind.MaxItems(limit=limit) | ValidationErrorKind.MaxProperties(limit=limit):
+            return f"must have at most {limit} entries, not {len(value)}"
     return f"breaks {kind.name}"
 
 

@@ -194,8 +194,8 @@ class RunPolicy(ApiModel):
     backoff_limit: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = Field(
         None,
         description=(
-            "How many counted restarts the job may have. Restarts after a disruption (evicted, preempted, deleted, node "
-            "lost) and after scaling do not count. Default: no limit."
+            "How many counted restarts the job may have. Restarts after a disruption (evicted, preempted, deleted, "
+            "node lost) and after scaling do not count. Default: no limit."
         ),
     )
     failure_policy: FailurePolicy | None = Field(
@@ -237,9 +237,9 @@ class ReplicaSpec(ApiModel):
     restart_scope: RestartScope | None = Field(
         None,
         description=(
-            "What a restart after a failure in this role takes along. Job (default): all pods of the job, since a lone "
-            "MindSpore process cannot rejoin its cluster. Pod: the failed pod alone; default in launch mode Standalone, "
-            "and useful for the Scheduler with MindSpore 2.8 or newer."
+            "What a restart after a failure in this role takes along. Job (default): all pods of the job, since a "
+            "lone MindSpore process cannot rejoin its cluster. Pod: the failed pod alone; default in launch mode "
+            "Standalone, and useful for the Scheduler with MindSpore 2.8 or newer."
         ),
     )
     template: dict[str, Any] = Field(
