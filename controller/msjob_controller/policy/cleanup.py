@@ -1,26 +1,32 @@
 """What is left of a job that has ended."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from msjob.api import CleanPodPolicy, Job
+from msjob_controller.policy.attempt import is_old
 from msjob_controller.policy.observed import Observed, Pod, PodKey
 
 
-def leftovers(job: Job, observed: Observed) -> tuple[tuple[PodKey, ...], bool]:
+def leftovers(job: Job, status: Mapping[str, Any], observed: Observed) -> tuple[tuple[PodKey, ...], bool]:
     """Decide what goes once the job has finished.
 
     `None` keeps everything, `All` keeps nothing, `Running` (default) keeps pods that are over. A pending pod would
     still start, and one whose sidecar runs would hold its devices for good, so both go. The Service goes with the pod
-    behind it.
+    behind it. Pods of an attempt that was given up go under every policy.
 
     Returns:
         Pods to delete, and whether to delete the Service.
     """
     policy = job.clean_pod_policy
-    if policy is CleanPodPolicy.NONE:
-        return (), False
     behind = observed.pods.get((job.host_role, 0)) if job.host_role is not None else None
-    if policy is CleanPodPolicy.ALL:
-        return tuple(key for key, pod in observed.pods.items() if not pod.deleting), _service_there(observed)
-    return _not_over(observed), _service_there(observed) and (behind is None or not _over(behind))
+    pods = tuple(
+        key for key, pod in observed.pods.items() if not pod.deleting and (is_old(pod, status) or _goes(policy, pod))
+    )
+    keeps_service = policy is CleanPodPolicy.NONE or (
+        policy is CleanPodPolicy.RUNNING and behind is not None and _over(behind)
+    )
+    return pods, _service_there(observed) and not keeps_service
 
 
 def stray(observed: Observed) -> tuple[tuple[PodKey, ...], bool]:
@@ -30,6 +36,15 @@ def stray(observed: Observed) -> tuple[tuple[PodKey, ...], bool]:
         Pods to delete, and whether to delete the Service.
     """
     return _not_over(observed), _service_there(observed)
+
+
+def autoscaler_there(observed: Observed) -> bool:
+    """Whether there is a HorizontalPodAutoscaler to delete: whatever is left of a job, nothing is to scale it."""
+    return observed.autoscaler is not None and not observed.autoscaler.deleting
+
+
+def _goes(policy: CleanPodPolicy, pod: Pod) -> bool:
+    return policy is CleanPodPolicy.ALL or (policy is CleanPodPolicy.RUNNING and not _over(pod))
 
 
 def _not_over(observed: Observed) -> tuple[PodKey, ...]:

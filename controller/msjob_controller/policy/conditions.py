@@ -9,10 +9,15 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from msjob.api import FINISHED, ConditionType, Reason
+from msjob.api import AUXILIARY, FINISHED, ConditionType, Reason
 from msjob_controller.policy.times import format_time
 
 Condition = dict[str, Any]
+
+_REPLACES: Final = {
+    ConditionType.RUNNING: ConditionType.RESTARTING,
+    ConditionType.RESTARTING: ConditionType.RUNNING,
+}
 
 MESSAGE_LIMIT: Final = 4096
 """Characters kept of a message. What a construct or a container says has no bound; the schema has one (32768)."""
@@ -41,8 +46,9 @@ def put(
     now: datetime,
     *,
     status: bool = True,
+    refresh: bool = False,
 ) -> list[Condition]:
-    """A new list with one condition set.
+    """A new list with one condition set. Running and Restarting replace each other.
 
     Args:
         conditions: the list so far; it is not changed.
@@ -51,10 +57,13 @@ def put(
         message: what happened, for people; cut to `MESSAGE_LIMIT`.
         now: time of the change.
         status: True or False.
+        refresh: take a new message although type, status and reason are what they were.
     """
     text = "True" if status else "False"
     before = find(conditions, kind)
-    if before is not None and before.get("status") == text and before.get("reason") == reason:
+    message = cut(message)
+    unchanged = before is not None and before.get("status") == text and before.get("reason") == reason
+    if before is not None and unchanged and not (refresh and before.get("message") != message):
         return list(conditions)
     same = before is not None and before.get("status") == text
     stamp = format_time(now)
@@ -62,15 +71,25 @@ def put(
         "type": kind.value,
         "status": text,
         "reason": reason.value,
-        "message": message if len(message) <= MESSAGE_LIMIT else f"{message[: MESSAGE_LIMIT - 1]}…",
+        "message": message,
         "lastUpdateTime": stamp,
         "lastTransitionTime": before.get("lastTransitionTime", stamp) if before is not None and same else stamp,
     }
-    rest = [item for item in conditions if item.get("type") != kind]
-    return ordered([*rest, changed])
+    replaced = {kind, _REPLACES.get(kind)}
+    return ordered([*(item for item in conditions if item.get("type") not in replaced), changed])
+
+
+def drop(conditions: Sequence[Condition], kind: ConditionType) -> list[Condition]:
+    """A new list without the condition of a type."""
+    return [item for item in conditions if item.get("type") != kind]
+
+
+def cut(message: str) -> str:
+    """A message, cut to `MESSAGE_LIMIT`."""
+    return message if len(message) <= MESSAGE_LIMIT else f"{message[: MESSAGE_LIMIT - 1]}…"
 
 
 def ordered(conditions: Sequence[Condition]) -> list[Condition]:
-    """Conditions that are not True first, `Stalled` with them; each part in the order it had."""
-    last = [c for c in conditions if c.get("status") == "True" and c.get("type") != ConditionType.STALLED]
+    """Conditions that are not True first, the auxiliary ones with them; each part in the order it had."""
+    last = [c for c in conditions if c.get("status") == "True" and c.get("type") not in AUXILIARY]
     return [item for item in conditions if not any(item is kept for kept in last)] + last

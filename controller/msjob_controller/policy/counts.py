@@ -1,26 +1,32 @@
 """The numbers of a status: pods by role and outcome."""
 
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from msjob.api import Job, Role
 from msjob.workload import labels
-from msjob_controller.policy.observed import Observed, Outcome
+from msjob_controller.policy import indexes
+from msjob_controller.policy.attempt import Attempt
+from msjob_controller.policy.observed import Observed, Outcome, PodKey
 
 Counts = dict[str, dict[str, Any]]
 
 
-def replica_statuses(job: Job, observed: Observed) -> Counts:
-    """Count pods of each role: active (running), succeeded, failed, and the selector that finds them."""
+def replica_statuses(job: Job, attempt: Attempt, observed: Observed) -> Counts:
+    """Count pods of each role.
+
+    Active are all pods that run, those of an earlier attempt too, as long as they hold what they have. Succeeded and
+    failed are pods of the present attempt.
+    """
     counts: Counts = {}
     for role in job.roles:
-        outcomes = [pod.outcome for pod in observed.pods.values() if pod.role is role]
+        running = sum(pod.role is role and pod.outcome is Outcome.RUNNING for pod in observed.pods.values())
+        failed = sum(key[0] is role and pod.outcome is Outcome.FAILED for key, pod in attempt.pods.items())
+        done = [index for found, index in attempt.completed if found is role]
         selector = ",".join(f"{key}={value}" for key, value in labels.selector(job, role).items())
-        counts[role.value] = {
-            "active": outcomes.count(Outcome.RUNNING),
-            "succeeded": outcomes.count(Outcome.SUCCEEDED),
-            "failed": outcomes.count(Outcome.FAILED),
-            "selector": selector,
-        }
+        counts[role.value] = {"active": running, "succeeded": len(done), "failed": failed, "selector": selector}
+        if done:
+            counts[role.value]["completedIndexes"] = indexes.text(done)
     return counts
 
 
@@ -44,16 +50,26 @@ def workers_ready(job: Job, counts: Counts) -> str | None:
     return f"{count['active'] + count['succeeded']}/{wanted}" if count and wanted else None
 
 
-def all_running(job: Job, observed: Observed) -> bool:
-    """Whether every pod of the job runs or has succeeded, and one still runs.
+def all_running(attempt: Attempt, without: AbstractSet[PodKey]) -> bool:
+    """Whether every pod of the attempt runs or has succeeded, and one still runs.
 
-    With `enableDynamicWorker` failed Workers do not count.
+    Args:
+        attempt: the present one.
+        without: failed pods that the job goes on without.
     """
-    pods = [observed.pods.get((role, index)) for role in job.roles for index in range(job.replicas(role))]
-    dynamic = bool(job.spec.enable_dynamic_worker)
     outcomes = [
-        Outcome.PENDING if pod is None or pod.deleting else pod.outcome
-        for pod in pods
-        if not (dynamic and pod is not None and pod.role is Role.WORKER and pod.outcome is Outcome.FAILED)
+        Outcome.PENDING if key in attempt.pods and attempt.pods[key].deleting else attempt.outcome(key)
+        for key in attempt.wanted
+        if key not in without
     ]
     return Outcome.RUNNING in outcomes and all(o in (Outcome.RUNNING, Outcome.SUCCEEDED) for o in outcomes)
+
+
+def ready(attempt: Attempt, without: AbstractSet[PodKey]) -> tuple[int, int]:
+    """How many pods of the attempt are ready or have succeeded, and how many it needs."""
+    keys = [key for key in attempt.wanted if key not in without]
+    good = sum(
+        key in attempt.completed or (key in attempt.pods and attempt.pods[key].ready and not attempt.pods[key].deleting)
+        for key in keys
+    )
+    return good, len(keys)

@@ -1,15 +1,46 @@
 """The decision about one job: the policies in their order."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from msjob.api import CleanPodPolicy, ConditionType, EventReason, Job, Problem, Reason, summarise
+from msjob.api import (
+    CleanPodPolicy,
+    ConditionType,
+    EventReason,
+    FailureAction,
+    Job,
+    Problem,
+    Reason,
+    RestartScope,
+    summarise,
+)
 from msjob.workload.notices import notices
-from msjob_controller.policy import cleanup, conditions, counts, failure, success, suspend
+from msjob_controller.policy import (
+    cleanup,
+    conditions,
+    counts,
+    deadline,
+    expiry,
+    failure,
+    forced,
+    restart,
+    scale,
+    stalled,
+    success,
+    suspend,
+    verdict,
+)
+from msjob_controller.policy.attempt import keys, present
 from msjob_controller.policy.decision import Decision, Event, EventType
-from msjob_controller.policy.observed import Observed, Pod, PodKey
+from msjob_controller.policy.ending import finish
+from msjob_controller.policy.failure import Failure
+from msjob_controller.policy.observed import Observed
+from msjob_controller.policy.proceed import proceed
+from msjob_controller.policy.situation import Situation
 from msjob_controller.policy.times import format_time
+from msjob_controller.policy.verdict import Verdict
 
 _NOTHING: Final = Observed({})
 
@@ -27,24 +58,19 @@ def decide(job: Job, status: Mapping[str, Any], observed: Observed, now: datetim
         A decision. Carrying it out any number of times, also half or against a stale view, does no harm: children have
         deterministic names, and the next look corrects the rest.
     """
+    force, waits = forced.overdue(job, observed, now)
     if conditions.finished(status.get("conditions") or []):
-        pods, service = cleanup.leftovers(job, observed)
-        return Decision(dict(status), delete_pods=pods, delete_service=service)
-    current, events = _begin(job, status, now)
-    # A job that has done its work before its pods were told to go need not do it again.
-    if job.suspended and success.succeeded(job, observed) is None:
-        decision = suspend.suspend(job, current, observed, now)
-        return _with_events(decision, events)
-    current, resumed = suspend.resume(job, current, now)
-    current.setdefault("startTime", format_time(now))
-    numbers = counts.replica_statuses(job, observed)
-    current |= {"replicaStatuses": numbers, "workersReady": counts.workers_ready(job, numbers)}
-    current = {key: value for key, value in current.items() if value is not None}
-    events += resumed
-    end = _end(job, current, observed, now)
-    if end is not None:
-        return _with_events(end, events)
-    return _go_on(job, current, observed, now, events)
+        decision = _finished(job, status, observed, now)
+    else:
+        decision = _unfinished(job, status, observed, now)
+        listed = decision.status.get("conditions") or []
+        waits += [wait for wait in stalled.timers(listed, observed, now) if wait]
+    return replace(
+        decision,
+        force_delete_pods=force,
+        delete_pods=tuple(key for key in decision.delete_pods if key not in force),
+        requeue_after=_soonest([decision.requeue_after, *waits]),
+    )
 
 
 def reject(
@@ -60,16 +86,20 @@ def reject(
         observed: what it owns all the same: a job may be older than the rule it breaks.
     """
     pods, service = cleanup.stray(observed)
-    if conditions.finished(status.get("conditions") or []):
-        return Decision(dict(status), delete_pods=pods, delete_service=service)
-    ended = _finish(
-        dict(status) | {"observedGeneration": generation},
-        ConditionType.FAILED,
-        Reason.FAILED_VALIDATION,
-        f"The job is invalid: {summarise(problems)}",
-        now,
+    ended = dict(status)
+    events: tuple[Event, ...] = ()
+    if not conditions.finished(status.get("conditions") or []):
+        message = f"The job is invalid: {summarise(problems)}"
+        current = dict(status) | {"observedGeneration": generation}
+        ended, event = finish(current, ConditionType.FAILED, Reason.FAILED_VALIDATION, message, now)
+        events = (event,)
+    return Decision(
+        ended,
+        delete_pods=pods,
+        delete_service=service,
+        delete_autoscaler=cleanup.autoscaler_there(observed),
+        events=events,
     )
-    return Decision(ended.status, delete_pods=pods, delete_service=service, events=ended.events)
 
 
 def stall(status: Mapping[str, Any], reason: Reason, message: str, now: datetime) -> Decision:
@@ -78,6 +108,51 @@ def stall(status: Mapping[str, Any], reason: Reason, message: str, now: datetime
     changed = conditions.put(listed, ConditionType.STALLED, reason, message, now)
     events = () if changed == listed else (Event(EventType.WARNING, reason, message),)
     return Decision(dict(status) | {"conditions": changed}, events=events)
+
+
+def _finished(job: Job, status: Mapping[str, Any], observed: Observed, now: datetime) -> Decision:
+    """Nothing changes any more; what is left is removed, and in the end the job itself."""
+    pods, service = cleanup.leftovers(job, status, observed)
+    left = expiry.time_left(job, status, now)
+    return Decision(
+        dict(status),
+        delete_pods=pods,
+        delete_service=service,
+        delete_autoscaler=cleanup.autoscaler_there(observed),
+        delete_job=left == 0,
+        requeue_after=left or None,
+    )
+
+
+def _unfinished(job: Job, status: Mapping[str, Any], observed: Observed, now: datetime) -> Decision:
+    current, events = _begin(job, status, now)
+    attempt = present(job, current, observed)
+    without = failure.tolerated(attempt, verdict.ignored(job, attempt), dynamic=bool(job.spec.enable_dynamic_worker))
+    at = Situation(job, attempt, observed, without, now)
+    why = success.succeeded(job, attempt, without)
+    current = _count(at, current)
+    # A job that has done its work before its pods were told to go need not do it again.
+    if job.suspended and why is None:
+        return _stalled(at, suspend.suspend(job, current, attempt, observed, now), events)
+    current, resumed = suspend.resume(job, current, now)
+    current.setdefault("startTime", format_time(now))
+    current = scale.made_with(job, current, attempt)
+    current["workersReady"] = counts.workers_ready(job, current["replicaStatuses"])
+    current = {key: value for key, value in current.items() if value is not None}
+    events += resumed
+    if why is not None:
+        current["replicaStatuses"] = counts.at_success(current["replicaStatuses"])
+        message = f"{at.name} successfully completed: {why}."
+        return _end(at, current, ConditionType.SUCCEEDED, Reason.SUCCEEDED, message, events)
+    return _unsuccessful(at, current, events) or _go_on(at, current, events)
+
+
+def _go_on(at: Situation, status: dict[str, Any], events: tuple[Event, ...]) -> Decision:
+    """The decision about a job that nothing is wrong with."""
+    if not scale.changed(at.job, status):
+        return _stalled(at, proceed(at, status), events)
+    status, told = scale.restart_for_size(at.job, status, at.attempt, at.now)
+    return Decision(status, delete_pods=keys(at.observed.pods.values()), events=events + told, requeue_after=0)
 
 
 def _begin(job: Job, status: Mapping[str, Any], now: datetime) -> tuple[dict[str, Any], tuple[Event, ...]]:
@@ -93,80 +168,106 @@ def _begin(job: Job, status: Mapping[str, Any], now: datetime) -> tuple[dict[str
     return current | {"conditions": listed}, tuple(events)
 
 
-def _end(job: Job, status: dict[str, Any], observed: Observed, now: datetime) -> Decision | None:
-    """The decision that ends the job, if it has come to an end. Success first: its policy says which pods matter."""
-    events: tuple[Event, ...] = ()
-    why = success.succeeded(job, observed)
-    culprit = None if why is not None else failure.culprit(job, observed)
-    if why is not None:
-        status["replicaStatuses"] = counts.at_success(status["replicaStatuses"])
-        message = f"MSJob {job.namespace}/{job.name} successfully completed: {why}."
-        ended = _finish(status, ConditionType.SUCCEEDED, Reason.SUCCEEDED, message, now)
-    elif culprit is not None:
-        message = f"MSJob {job.namespace}/{job.name} has failed: {failure.describe(culprit)}."
-        ended = _finish(status, ConditionType.FAILED, Reason.FAILED, message, now)
-        events = _exit_event(job, culprit)
-    else:
+def _count(at: Situation, status: dict[str, Any]) -> dict[str, Any]:
+    """The status with numbers, and with the number of the attempt, which is left out while it is 0."""
+    status = {**status, "replicaStatuses": counts.replica_statuses(at.job, at.attempt, at.observed)}
+    if at.attempt.number:
+        status["attempt"] = at.attempt.number
+    return restart.reattribute(restart.by_kubelet(status, at.attempt), at.attempt, at.observed)
+
+
+def _unsuccessful(at: Situation, status: dict[str, Any], events: tuple[Event, ...]) -> Decision | None:
+    """The decision about a failure or a deadline; None if there is neither.
+
+    A failure that is final comes before a deadline, which may have passed only while nobody looked; a restart after it.
+    """
+    failed = _next_failure(at, status)
+    if failed is not None and failed[1].action is FailureAction.FAIL_JOB:
+        return _fail(at, status, *failed, events)
+    expired = _kubelet_limit(at, status) or deadline.exceeded(at.job, status, at.now)
+    if expired is not None:
+        reason, why = expired
+        return _end(at, status, ConditionType.FAILED, reason, f"{at.name} has failed: {why}.", events)
+    return None if failed is None else _restart(at, status, events)
+
+
+def _next_failure(at: Situation, status: Mapping[str, Any]) -> tuple[Failure, Verdict] | None:
+    """The failure that counts, and what to do about it."""
+    replaced = {entry["uid"] for entry in status.get("replacements") or []}
+    found = failure.find(at.job, at.attempt, at.without, at.observed.lost_nodes, replaced)
+    if found is None:
         return None
-    pods, service = cleanup.leftovers(job, observed)
-    if job.clean_pod_policy is not CleanPodPolicy.NONE:
-        ended.status["replicaStatuses"] = counts.inactive(ended.status["replicaStatuses"])
-    return Decision(ended.status, delete_pods=pods, delete_service=service, events=events + ended.events)
+    return found, verdict.judge(at.job, found, status.get("restartsCountTowardsLimit") or 0)
 
 
-def _exit_event(job: Job, pod: Pod) -> tuple[Event, ...]:
-    if pod.exit_code is None:
+def _restart(at: Situation, status: dict[str, Any], events: tuple[Event, ...]) -> Decision:
+    """The decision about failures to survive: pods alone where that is their scope, else all of the job."""
+    while (failed := _next_failure(at, status)) is not None:
+        found, judged = failed
+        if judged.action is FailureAction.FAIL_JOB:
+            return _fail(at, status, found, judged, events)
+        if not (found.uid and at.job.roles[found.judged].restart_scope is RestartScope.POD):
+            status, told = restart.restart_job(at.job, status, at.attempt, found, judged.action, at.now)
+            events += _exit_events(at.job, found) + told
+            return Decision(status, delete_pods=keys(at.observed.pods.values()), events=events, requeue_after=0)
+        if len(status.get("replacements") or []) >= restart.MOST_REPLACEMENTS:
+            break
+        status, told = restart.replace_pod(at.job, status, at.attempt, found, judged.action, at.now)
+        events += _exit_events(at.job, found) + told
+    return _stalled(at, proceed(at, status), events)
+
+
+def _fail(
+    at: Situation, status: dict[str, Any], found: Failure, judged: Verdict, events: tuple[Event, ...]
+) -> Decision:
+    status = {**status, "lastFailure": failure.record(found, at.attempt.number, at.now, counts=False)}
+    why = f"; {judged.why}" if judged.why else ""
+    message = f"{at.name} has failed: {failure.describe(found)}{why}."
+    return _end(at, status, ConditionType.FAILED, judged.reason, message, events + _exit_events(at.job, found))
+
+
+def _end(
+    at: Situation, status: dict[str, Any], kind: ConditionType, reason: Reason, message: str, events: tuple[Event, ...]
+) -> Decision:
+    """The decision that ends the job."""
+    ended, event = finish(status, kind, reason, message, at.now)
+    if at.job.clean_pod_policy is not CleanPodPolicy.NONE:
+        ended["replicaStatuses"] = counts.inactive(ended["replicaStatuses"])
+    left = _finished(at.job, ended, at.observed, at.now)
+    # The job itself goes in a pass of its own, once its end is stored.
+    return replace(
+        left, delete_job=False, events=(*events, event), requeue_after=0 if left.delete_job else left.requeue_after
+    )
+
+
+def _stalled(at: Situation, decision: Decision, earlier: tuple[Event, ...]) -> Decision:
+    """A decision with what its pods show to be in the way, and the events before it."""
+    no_service = at.job.host_role is not None and at.observed.service is None
+    missing = not at.job.suspended and (bool(at.attempt.missing()) or no_service)
+    found = stalled.cause(at.job, at.attempt, at.observed, at.now)
+    changed, new = stalled.update(decision.status["conditions"], found, at.now, missing=missing)
+    events = earlier + decision.events
+    if new and found is not None:
+        events += (Event(EventType.WARNING, found.reason, found.message),)
+    return replace(decision, status={**decision.status, "conditions": changed}, events=events)
+
+
+def _kubelet_limit(at: Situation, status: Mapping[str, Any]) -> tuple[Reason, str] | None:
+    """Whether the kubelet, which knows no limit, has restarted a pod more often than the job may be."""
+    limit = at.job.run_policy.backoff_limit
+    if limit is None or not any(pod.kubelet_restarts for pod in at.attempt.pods.values()):
+        return None
+    if (status.get("restartsCountTowardsLimit") or 0) <= limit:
+        return None
+    return Reason.BACKOFF_LIMIT, f"its container was restarted more than {limit} times; backoffLimit {limit} is used up"
+
+
+def _exit_events(job: Job, found: Failure) -> tuple[Event, ...]:
+    if found.exit_code is None:
         return ()
-    message = f"Pod {job.namespace}/{pod.name} exited with code {pod.exit_code}"
+    message = f"Pod {job.namespace}/{found.pod} exited with code {found.exit_code}"
     return (Event(EventType.WARNING, EventReason.EXITED_WITH_CODE, message),)
 
 
-def _finish(status: dict[str, Any], kind: ConditionType, reason: Reason, message: str, now: datetime) -> Decision:
-    listed = status.get("conditions") or []
-    for other in (ConditionType.RUNNING, ConditionType.SUSPENDED, ConditionType.STALLED):
-        if conditions.is_true(listed, other):
-            listed = conditions.put(listed, other, reason, message, now, status=False)
-    listed = conditions.put(listed, kind, reason, message, now)
-    event = Event(EventType.NORMAL if kind is ConditionType.SUCCEEDED else EventType.WARNING, reason, message)
-    return Decision(status | {"conditions": listed, "completionTime": format_time(now)}, events=(event,))
-
-
-def _go_on(job: Job, status: dict[str, Any], observed: Observed, now: datetime, events: tuple[Event, ...]) -> Decision:
-    """The decision about a job that is to run: what is missing is made, Service first."""
-    if counts.all_running(job, observed) and not conditions.is_true(status["conditions"], ConditionType.RUNNING):
-        message = f"MSJob {job.namespace}/{job.name} is running."
-        status["conditions"] = conditions.put(status["conditions"], ConditionType.RUNNING, Reason.RUNNING, message, now)
-        events += (Event(EventType.NORMAL, Reason.RUNNING, message),)
-    surplus = tuple(
-        key for key, pod in observed.pods.items() if pod.index >= job.replicas(pod.role) and not pod.deleting
-    )
-    service = observed.service
-    if job.host_role is not None and service is None:
-        return Decision(status, create_service=True, delete_pods=surplus, events=events)
-    if job.host_role is not None and service is not None and (service.deleting or not service.cluster_ip):
-        return Decision(status, delete_pods=surplus, events=events)
-    missing = _missing(job, observed)
-    if not missing and conditions.is_true(status["conditions"], ConditionType.STALLED):
-        message = f"All that MSJob {job.namespace}/{job.name} needs has been created."
-        status["conditions"] = conditions.put(
-            status["conditions"], ConditionType.STALLED, Reason.CREATED, message, now, status=False
-        )
-    return Decision(status, create_pods=missing, delete_pods=surplus, events=events)
-
-
-def _missing(job: Job, observed: Observed) -> tuple[PodKey, ...]:
-    return tuple(
-        (role, index) for role in job.roles for index in range(job.replicas(role)) if (role, index) not in observed.pods
-    )
-
-
-def _with_events(decision: Decision, earlier: tuple[Event, ...]) -> Decision:
-    return Decision(
-        decision.status,
-        create_service=decision.create_service,
-        create_pods=decision.create_pods,
-        delete_service=decision.delete_service,
-        delete_pods=decision.delete_pods,
-        events=earlier + decision.events,
-        requeue_after=decision.requeue_after,
-    )
+def _soonest(waits: Iterable[float | None]) -> float | None:
+    return min((wait for wait in waits if wait is not None), default=None)

@@ -1,44 +1,270 @@
-"""When a job has failed, and which pod is to blame."""
+"""Which pod is to blame when a job fails, and what is known of it."""
 
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
-from msjob.api import Job, Role
-from msjob_controller.policy.observed import Observed, Outcome, Pod
+from msjob.api import Job, RestartScope, Role
+from msjob_controller.policy.attempt import Attempt
+from msjob_controller.policy.conditions import cut
+from msjob_controller.policy.observed import Outcome, Pod, PodKey
+from msjob_controller.policy.times import format_time
+
+DISRUPTIONS: Final = frozenset(
+    {"Evicted", "NodeLost", "NodeShutdown", "Preempted", "Preempting", "Shutdown", "Terminated"}
+)
+"""Reasons of pods that were put out by their cluster (kubelet: eviction, preemption by critical pods, node shutdown,
+which calls itself Terminated, NodeShutdown or Shutdown; node lifecycle: NodeLost)."""
+
+DELETED: Final = "Deleted"
+NODE_LOST: Final = "NodeLost"
+NEVER_RAN: Final = "NeverRan"
+
+REASON_LIMIT: Final = 1024
+"""Characters kept of a reason, as many as the schema allows."""
 
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
+_FOLLOWERS: Final = frozenset({1, 137, 143})
+"""Exit codes of processes that fell because another one had (measured: 143 when MindSpore signals itself, 1 as PID 1 or
+when a collective timed out, 137 after a grace period)."""
+_ORDER: Final = {Role.WORKER: 0, Role.PS: 1, Role.SCHEDULER: 2}
 
 
-def culprit(job: Job, observed: Observed) -> Pod | None:
-    """The pod whose failure fails the job.
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What befell the pod to blame.
 
-    It is the one that ended first, never inferred from the exit code: 1, 137 and 143 can all be codes of pods that only
-    followed (measured). Times have whole seconds; a tie goes to a Worker before the Scheduler, which falls with its
-    Workers, then to the lowest index. A pod without a time did not end through its container: it was evicted, lost its
-    node or could not start, which no follower does, so it comes before all others.
-
-    With `enableDynamicWorker` a failed Worker is to blame only when every Worker has failed.
-
-    Returns:
-        The pod, or None if the job has not failed.
+    Attributes:
+        pod: its name.
+        role: of it.
+        index: likewise.
+        uid: likewise, empty for a pod that is gone.
+        container: that failed, empty if none did.
+        exit_code: of that container.
+        reason: for people and rules: of the container or pod, or `Deleted`, `NodeLost`, `NeverRan`.
+        message: what container or pod said.
+        time: when; None if that is not known.
+        node: of the pod.
+        disrupted: the cluster or a person took the pod away; it did not fail by itself.
+        exit_codes: of containers, by name, for rules.
+        conditions: of the pod, for rules.
+        reasons: for rules.
+        judged: role whose policy decides: of the pod that exited, which may have waited in vain for the one to blame.
+        judged_code: exit code that this policy looks at.
     """
-    failed = [
-        pod for pod in observed.pods.values() if pod.outcome is Outcome.FAILED and pod.index < job.replicas(pod.role)
+
+    pod: str
+    role: Role
+    index: int
+    uid: str = ""
+    container: str = ""
+    exit_code: int | None = None
+    reason: str = ""
+    message: str = ""
+    time: datetime | None = None
+    node: str = ""
+    disrupted: bool = False
+    exit_codes: Mapping[str, int] = field(default_factory=dict)
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    reasons: frozenset[str] = frozenset()
+    judged: Role = Role.WORKER
+    judged_code: int | None = None
+
+
+def tolerated(attempt: Attempt, ignored: AbstractSet[PodKey], *, dynamic: bool) -> frozenset[PodKey]:
+    """Failed pods that the job goes on without.
+
+    Args:
+        attempt: the present one.
+        ignored: failed pods that a rule of `failurePolicy` says to ignore.
+        dynamic: `enableDynamicWorker`: every failed Worker is one.
+    """
+    failed = {key for key, pod in attempt.pods.items() if pod.outcome is Outcome.FAILED}
+    return frozenset(key for key in failed if key in ignored or (dynamic and key[0] is Role.WORKER))
+
+
+def exhausted(attempt: Attempt, without: AbstractSet[PodKey]) -> bool:
+    """Whether nothing is left that could succeed: each Worker (each pod of a job without) is one to go on without."""
+    matter = attempt.of(Role.WORKER) or attempt.wanted
+    return bool(matter) and all(key in without for key in matter)
+
+
+def find(
+    job: Job,
+    attempt: Attempt,
+    without: AbstractSet[PodKey],
+    lost: AbstractSet[str],
+    replaced: AbstractSet[str],
+) -> Failure | None:
+    """The failure that counts, if the job has one.
+
+    It is the one that came first, never inferred from the exit code: 1, 137 and 143 can all be codes of pods that only
+    followed (measured). Times have whole seconds. In the same second a pod that cannot be a follower comes first, then
+    a Worker before PS and Scheduler, which fall with it, then the lowest index. A pod without a time did not end
+    through its container: it was evicted, never started, or is gone, which no follower is, so it comes before all
+    others. So does one on a node that is lost: that shows late, after the survivors have ended.
+
+    Args:
+        job: the job.
+        attempt: the present one.
+        without: pods that the job goes on without, see `tolerated`; unless nothing else is left.
+        lost: names of lost nodes.
+        replaced: uids of pods that are being replaced already.
+    """
+    if exhausted(attempt, without):
+        without = frozenset()
+    found = [
+        failure
+        for failure in _candidates(job, attempt)
+        if (failure.role, failure.index) not in without and failure.uid not in replaced
     ]
-    if job.spec.enable_dynamic_worker:
-        lost = sum(pod.role is Role.WORKER for pod in failed)
-        if lost < job.replicas(Role.WORKER):
-            failed = [pod for pod in failed if pod.role is not Role.WORKER]
-    return min(failed, key=_blame, default=None)
+    if not found:
+        return None
+    found += [
+        _taken(pod, NODE_LOST, None)
+        for key, pod in attempt.pods.items()
+        if pod.node in lost and not pod.outcome.ended and key not in without
+    ]
+    return _never_ran(job, attempt, min(found, key=_first))
 
 
-def describe(pod: Pod) -> str:
+def describe(failure: Failure) -> str:
     """The failure in a sentence."""
-    if pod.exit_code is None:
-        return f"pod {pod.name} failed ({pod.cause or 'no reason given'})"
-    cause = "" if pod.cause in ("", "Error") else f" ({pod.cause})"
-    return f"pod {pod.name} failed: container mindspore exited with code {pod.exit_code}{cause}"
+    if failure.reason == DELETED:
+        return f"pod {failure.pod} was deleted"
+    if failure.reason == NODE_LOST:
+        return f"pod {failure.pod} was lost with node {failure.node or 'of unknown name'}"
+    if failure.reason == NEVER_RAN:
+        return f"pod {failure.pod} never ran{f' ({failure.message})' if failure.message else ''}"
+    cause = ": ".join(filter(None, (failure.reason, failure.message)))
+    if failure.exit_code is None:
+        return f"pod {failure.pod} failed ({cause or 'no reason given'})"
+    cause = "" if cause == "Error" else f" ({cause})" if cause else ""
+    return f"pod {failure.pod} failed: container {failure.container} exited with code {failure.exit_code}{cause}"
 
 
-def _blame(pod: Pod) -> tuple[datetime, bool, str, int]:
-    return (pod.finished_at or _EARLIEST, pod.role is Role.SCHEDULER, pod.role.value, pod.index)
+def rejoins(job: Job, role: Role) -> bool:
+    """Whether a lost pod of a role is made again alone: it works by itself, or the job can do without it."""
+    dynamic = bool(job.spec.enable_dynamic_worker) and role is Role.WORKER
+    return dynamic or job.roles[role].restart_scope is RestartScope.POD
+
+
+def _candidates(job: Job, attempt: Attempt) -> Iterator[Failure]:
+    for pod in attempt.pods.values():
+        if pod.outcome is Outcome.FAILED:
+            yield _of(
+                pod, disrupted=pod.conditions.get("DisruptionTarget") == "True" or bool(pod.reasons & DISRUPTIONS)
+            )
+        elif pod.deleting and pod.started and pod.key not in attempt.completed and not rejoins(job, pod.role):
+            yield _taken(pod, DELETED, pod.asked_to_go)
+    if attempt.ran:
+        for role, index in attempt.missing():
+            if not rejoins(job, role):
+                yield Failure(
+                    job.pod_name(role, index),
+                    role,
+                    index,
+                    reason=DELETED,
+                    reasons=frozenset({DELETED}),
+                    disrupted=True,
+                    judged=role,
+                )
+
+
+def _taken(pod: Pod, reason: str, time: datetime | None) -> Failure:
+    """What befell a pod that was taken away: whatever it exits with is only the answer to that."""
+    return replace(
+        _of(pod, disrupted=True),
+        container="",
+        exit_code=None,
+        reason=reason,
+        message="",
+        time=time,
+        exit_codes={},
+        reasons=pod.reasons | {reason},
+        judged_code=None,
+    )
+
+
+def _of(pod: Pod, *, disrupted: bool) -> Failure:
+    return Failure(
+        pod=pod.name,
+        role=pod.role,
+        index=pod.index,
+        uid=pod.uid,
+        container=pod.container if pod.exit_code is not None else "",
+        exit_code=pod.exit_code,
+        reason=pod.reason,
+        message=pod.message,
+        time=pod.finished_at,
+        node=pod.node,
+        disrupted=disrupted,
+        exit_codes=pod.exit_codes,
+        conditions=pod.conditions,
+        reasons=pod.reasons,
+        judged=pod.role,
+        judged_code=pod.exit_code,
+    )
+
+
+def _first(failure: Failure) -> tuple[datetime, bool, int, int]:
+    follower = not failure.disrupted and failure.exit_code in _FOLLOWERS and failure.reason != "OOMKilled"
+    return (failure.time or _EARLIEST, follower, _ORDER[failure.role], failure.index)
+
+
+def _never_ran(job: Job, attempt: Attempt, failure: Failure) -> Failure:
+    """The pod to blame when one exited because the cluster never formed.
+
+    MindSpore gives up after its topology timeout, and who exits first is chance (measured). A pod that ran for that
+    long while another never started waited for that one. A process that fails earlier fails by itself.
+    """
+    pod = attempt.pods.get((failure.role, failure.index))
+    if attempt.ran or failure.disrupted or pod is None or pod.started_at is None or pod.finished_at is None:
+        return failure
+    if (pod.finished_at - pod.started_at).total_seconds() < job.topology_timeout:
+        return failure
+    for key in attempt.wanted:
+        other = attempt.pods.get(key)
+        if key in attempt.completed or (other is not None and (other.started or other.outcome is Outcome.FAILED)):
+            continue
+        trouble = other.trouble if other is not None else None
+        return replace(
+            failure,
+            pod=job.pod_name(*key),
+            role=key[0],
+            index=key[1],
+            uid="",
+            container="",
+            exit_code=None,
+            reason=NEVER_RAN,
+            message=f"{trouble.reason}: {trouble.message}".strip(": ") if trouble is not None else "",
+            node=other.node if other is not None else "",
+        )
+    return failure
+
+
+def record(failure: Failure, attempt: int, now: datetime, *, counts: bool) -> dict[str, Any]:
+    """The failure as `status.lastFailure`.
+
+    Args:
+        failure: the failure.
+        attempt: number of the attempt it ended.
+        now: stands for a time that is not known.
+        counts: whether a restart for it counts towards the limit.
+    """
+    known = {
+        "pod": failure.pod,
+        "role": failure.role.value,
+        "index": failure.index,
+        "container": failure.container or None,
+        "exitCode": failure.exit_code,
+        "reason": failure.reason[:REASON_LIMIT] or None,
+        "message": cut(failure.message) or None,
+        "time": format_time(failure.time or now),
+        "node": failure.node or None,
+        "attempt": attempt,
+        "countsTowardsLimit": counts,
+    }
+    return {key: value for key, value in known.items() if value is not None}

@@ -133,7 +133,8 @@ def node_is_lost(node: Json | None) -> bool:
     """
     if node is None:
         return True
-    ready = next((c for c in (node.get("status") or {}).get("conditions") or [] if c.get("type") == "Ready"), {})
+    listed = (node.get("status") or {}).get("conditions") or []
+    ready: Json = next((item for item in listed if item.get("type") == "Ready"), {})
     taints = (node.get("spec") or {}).get("taints") or []
     return ready.get("status", "True") != "True" or any(taint.get("key") in _UNREACHABLE for taint in taints)
 
@@ -159,7 +160,9 @@ def _state(container: Json, kind: str) -> Json:
 
 
 def _has_started(main: Json) -> bool:
-    return bool(_state(main, "running") or _state(main, "terminated") or (main.get("lastState") or {}).get("terminated"))
+    return bool(
+        _state(main, "running") or _state(main, "terminated") or (main.get("lastState") or {}).get("terminated")
+    )
 
 
 def _others_run(containers: Iterable[Json]) -> bool:

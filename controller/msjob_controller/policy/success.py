@@ -4,11 +4,14 @@ MindSpore has succeeded when its Workers have: the Scheduler's own exit 0 comes 
 decides nothing.
 """
 
+from collections.abc import Set as AbstractSet
+
 from msjob.api import Job, Role, SuccessPolicy
-from msjob_controller.policy.observed import Observed, Outcome
+from msjob_controller.policy.attempt import Attempt
+from msjob_controller.policy.observed import Outcome, PodKey
 
 
-def succeeded(job: Job, observed: Observed) -> str | None:
+def succeeded(job: Job, attempt: Attempt, without: AbstractSet[PodKey] = frozenset()) -> str | None:
     """Decide whether the job has succeeded.
 
     - default policy: Worker 0 or all Workers succeeded (the Go operator's rule);
@@ -16,24 +19,29 @@ def succeeded(job: Job, observed: Observed) -> str | None:
     - with `enableDynamicWorker`: all Workers have ended and one of them succeeded;
     - a job without Workers: all its pods succeeded.
 
+    Args:
+        job: the job.
+        attempt: the present one.
+        without: failed pods that the job goes on without, see `failure.tolerated`.
+
     Returns:
         Why, for people; None if it has not.
     """
-    workers = [observed.pods.get((Role.WORKER, index)) for index in range(job.replicas(Role.WORKER))]
-    outcomes = [Outcome.PENDING if worker is None else worker.outcome for worker in workers]
-    if not workers:
-        return _all_pods(job, observed)
-    if job.spec.enable_dynamic_worker:
-        good = outcomes.count(Outcome.SUCCEEDED)
-        return f"{good} of {len(workers)} Workers succeeded" if good and all(o.ended for o in outcomes) else None
-    if all(outcome is Outcome.SUCCEEDED for outcome in outcomes):
-        return f"all {len(workers)} Workers succeeded" if len(workers) > 1 else "its Worker succeeded"
-    if job.success_policy is SuccessPolicy.DEFAULT and outcomes[0] is Outcome.SUCCEEDED:
+    workers = attempt.of(Role.WORKER)
+    matter = [key for key in workers or attempt.wanted if key not in without]
+    outcomes = [attempt.outcome(key) for key in matter]
+    good = outcomes.count(Outcome.SUCCEEDED)
+    if matter and good == len(matter):
+        return _all(len(matter), len(workers), without=len(workers or attempt.wanted) - len(matter))
+    early = workers and not job.spec.enable_dynamic_worker and job.success_policy is SuccessPolicy.DEFAULT
+    if early and attempt.outcome(workers[0]) is Outcome.SUCCEEDED:
         return "Worker 0 succeeded"
     return None
 
 
-def _all_pods(job: Job, observed: Observed) -> str | None:
-    keys = [(role, index) for role in job.roles for index in range(job.replicas(role))]
-    good = all(key in observed.pods and observed.pods[key].outcome is Outcome.SUCCEEDED for key in keys)
-    return f"all {len(keys)} pods succeeded" if keys and good else None
+def _all(good: int, workers: int, *, without: int) -> str:
+    if without:
+        return f"{good} of {good + without} {'Workers' if workers else 'pods'} succeeded"
+    if not workers:
+        return f"all {good} pods succeeded"
+    return f"all {good} Workers succeeded" if good > 1 else "its Worker succeeded"

@@ -4,32 +4,47 @@ from datetime import datetime
 from typing import Any
 
 from msjob.api import ConditionType, Job, Reason
-from msjob_controller.policy import conditions, counts
+from msjob_controller.policy import conditions
+from msjob_controller.policy.attempt import Attempt
+from msjob_controller.policy.cleanup import autoscaler_there
 from msjob_controller.policy.decision import Decision, Event, EventType
 from msjob_controller.policy.observed import Observed
 from msjob_controller.policy.times import format_time
 
+_OF_THE_RUN = ("startTime", "workersReady", "readyAttempt", "workerReplicas", "nextRestartTime", "replacements")
 
-def suspend(job: Job, status: dict[str, Any], observed: Observed, now: datetime) -> Decision:
+
+def suspend(job: Job, status: dict[str, Any], attempt: Attempt, observed: Observed, now: datetime) -> Decision:
     """Decide about a job whose `suspend` is true and that has not ended.
 
-    Pods and Service are deleted; the job is Suspended only when the last pod is gone, so that active 0 is reliable.
+    Pods, Service and autoscaler are deleted; the job is Suspended only when the last pod is gone, so that active 0 is
+    reliable. Its next pods are those of another attempt, if it has been started at all.
     """
     pods = tuple(key for key, pod in observed.pods.items() if not pod.deleting)
     service = observed.service is not None and not observed.service.deleting
-    numbers = counts.replica_statuses(job, observed)
-    status = {**status, "replicaStatuses": numbers}
+    autoscaler = autoscaler_there(observed)
     if observed.pods or conditions.is_true(status["conditions"], ConditionType.SUSPENDED):
-        return Decision(status, delete_pods=pods, delete_service=service)
+        return Decision(status, delete_pods=pods, delete_service=service, delete_autoscaler=autoscaler)
     message = f"MSJob {job.namespace}/{job.name} is suspended."
     listed = status["conditions"]
-    for other in (ConditionType.RUNNING, ConditionType.STALLED):
+    if conditions.is_true(listed, ConditionType.RESTARTING):
+        # It takes the place of Restarting; the two are never there together.
+        listed = conditions.put(listed, ConditionType.RUNNING, Reason.SUSPENDED, message, now, status=False)
+    for other in (ConditionType.RUNNING, ConditionType.STALLED, ConditionType.PODS_READY):
         if conditions.is_true(listed, other):
             listed = conditions.put(listed, other, Reason.SUSPENDED, message, now, status=False)
-    status["conditions"] = conditions.put(listed, ConditionType.SUSPENDED, Reason.SUSPENDED, message, now)
-    status.pop("startTime", None)
-    status.pop("workersReady", None)
-    return Decision(status, delete_service=service, events=(Event(EventType.NORMAL, Reason.SUSPENDED, message),))
+    listed = conditions.put(listed, ConditionType.SUSPENDED, Reason.SUSPENDED, message, now)
+    numbers = {
+        role: {key: value for key, value in count.items() if key != "completedIndexes"} | {"active": 0, "succeeded": 0}
+        for role, count in status["replicaStatuses"].items()
+    }
+    started = "startTime" in status
+    status = {key: value for key, value in status.items() if key not in _OF_THE_RUN}
+    status |= {"conditions": listed, "replicaStatuses": numbers}
+    if started:
+        status["attempt"] = attempt.number + 1
+    event = Event(EventType.NORMAL, Reason.SUSPENDED, message)
+    return Decision(status, delete_service=service, delete_autoscaler=autoscaler, events=(event,))
 
 
 def resume(job: Job, status: dict[str, Any], now: datetime) -> tuple[dict[str, Any], tuple[Event, ...]]:

@@ -1,0 +1,27 @@
+"""When a finished job is removed."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from msjob.api import FINISHED, Job
+from msjob_controller.policy import conditions
+from msjob_controller.policy.times import parse_time, remaining
+
+
+def time_left(job: Job, status: Mapping[str, Any], now: datetime) -> float | None:
+    """Seconds until a finished job is to be deleted; 0 if it is, None if it is to stay.
+
+    A suspended job stays: whoever suspends a job means to keep it (training-operator v1.9).
+    """
+    if job.suspended:
+        return None
+    return remaining(_completed_at(status), job.run_policy.ttl_seconds_after_finished, now)
+
+
+def _completed_at(status: Mapping[str, Any]) -> datetime | None:
+    """When the job ended. The Go operator leaves completionTime out on some paths; its condition has the time, too."""
+    listed = status.get("conditions") or []
+    ended = (conditions.find(listed, kind) for kind in FINISHED if conditions.is_true(listed, kind))
+    end = next(ended, None) or {}
+    return parse_time(status.get("completionTime")) or parse_time(end.get("lastTransitionTime"))

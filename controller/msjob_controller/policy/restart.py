@@ -1,0 +1,149 @@
+"""Restarts: of the whole job, which begins a new attempt, or of one pod alone.
+
+A restart is one change of the status, made before anything is deleted: the attempt that failed is then an old one, and
+nothing that becomes of its pods counts again, however often or late the operator looks. So no failure is charged twice.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from msjob.api import ConditionType, FailureAction, Job, Reason
+from msjob_controller.policy import backoff, conditions
+from msjob_controller.policy.attempt import Attempt
+from msjob_controller.policy.decision import Event, EventType
+from msjob_controller.policy.failure import NODE_LOST, Failure, describe, record
+from msjob_controller.policy.observed import Observed
+from msjob_controller.policy.times import format_time, parse_time
+
+MOST_REPLACEMENTS: Final = 100
+"""Pods of a job that are replaced at once, as many as the status has room for; more of them wait for their turn."""
+
+Status = dict[str, Any]
+
+
+def restart_job(
+    job: Job, status: Status, attempt: Attempt, failure: Failure, action: FailureAction, now: datetime
+) -> tuple[Status, tuple[Event, ...]]:
+    """Begin a new attempt because of a failure.
+
+    Returns:
+        The status, and what to tell. All pods of the old attempt are to be deleted.
+    """
+    status = _charge(status, attempt, failure, action, now)
+    pause = backoff.pause(status["restarts"])
+    status = begin_attempt(status, attempt)
+    if pause:
+        status["nextRestartTime"] = format_time(now + timedelta(seconds=pause))
+    return _restarting(job, status, f"{describe(failure)}; {_tally(job, status, pause)}", now)
+
+
+def replace_pod(
+    job: Job, status: Status, attempt: Attempt, failure: Failure, action: FailureAction, now: datetime
+) -> tuple[Status, tuple[Event, ...]]:
+    """Replace a failed pod alone.
+
+    Back-off counts restarts by pod, on average: a hundred pods that each fail once are no pod that fails a hundred
+    times.
+
+    Returns:
+        The status, and what to tell. The pod is to be deleted.
+    """
+    status = _charge(status, attempt, failure, action, now)
+    pause = backoff.pause(-(-status["restarts"] // max(1, job.replicas(failure.role))))
+    due = format_time(now + timedelta(seconds=pause))
+    entry = {"pod": failure.pod, "uid": failure.uid, "time": due}
+    status["replacements"] = [*(status.get("replacements") or []), entry]
+    return _restarting(job, status, f"{describe(failure)}; {_tally(job, status, pause)}", now)
+
+
+def begin_attempt(status: Status, attempt: Attempt) -> Status:
+    """The status of a job whose next pods are those of a new attempt."""
+    status = {key: value for key, value in status.items() if key not in ("nextRestartTime", "replacements")}
+    numbers = {
+        role: {key: value for key, value in count.items() if key != "completedIndexes"}
+        for role, count in (status.get("replicaStatuses") or {}).items()
+    }
+    return {**status, "attempt": attempt.number + 1, "replicaStatuses": numbers}
+
+
+def wait(status: Mapping[str, Any], now: datetime) -> float | None:
+    """Seconds until the pods of the attempt may be created; None if they may be."""
+    since = parse_time(status.get("nextRestartTime"))
+    # The pause is not stored, and a clock that was set back must not make it longer than the longest there is.
+    left = None if since is None else min((since - now).total_seconds(), float(backoff.LONGEST_SECONDS))
+    return left if left is not None and left > 0 else None
+
+
+def replacements(status: Mapping[str, Any], attempt: Attempt) -> list[dict[str, Any]]:
+    """Replacements that are not done yet: those whose successor is not there."""
+    uids = {pod.name: pod.uid for pod in attempt.pods.values()}
+    return [entry for entry in status.get("replacements") or [] if uids.get(entry["pod"], entry["uid"]) == entry["uid"]]
+
+
+def time_left(entry: Mapping[str, Any], now: datetime) -> float | None:
+    """Seconds until the successor of a replaced pod may be created; None if it may be."""
+    return wait({"nextRestartTime": entry.get("time")}, now)
+
+
+def reattribute(status: Status, attempt: Attempt, observed: Observed) -> Status:
+    """Take a restart off the count whose cause turns out to be a node.
+
+    A node that is gone shows late: its pods fall silent, the survivors fail, and only after 40 s does the cluster give
+    the node up. By then the attempt was restarted for a survivor, and the pods on the node still hang in deletion.
+    """
+    last = status.get("lastFailure") or {}
+    if not last.get("countsTowardsLimit") or last.get("attempt") != attempt.number - 1:
+        return status
+    for pod in attempt.old:
+        if pod.attempt == last["attempt"] and pod.node in observed.lost_nodes and not pod.outcome.ended:
+            blamed = {
+                "pod": pod.name,
+                "role": pod.role.value,
+                "index": pod.index,
+                "reason": NODE_LOST,
+                "message": f"learned after pod {last.get('pod')} had failed",
+                "time": last.get("time"),
+                "node": pod.node,
+                "attempt": last["attempt"],
+                "countsTowardsLimit": False,
+            }
+            counted = max(0, (status.get("restartsCountTowardsLimit") or 0) - 1)
+            return {**status, "lastFailure": blamed, "restartsCountTowardsLimit": counted}
+    return status
+
+
+def by_kubelet(status: Status, attempt: Attempt) -> Status:
+    """Count what the kubelet restarts where that is left to it."""
+    seen = max((pod.restart_count for pod in attempt.pods.values() if pod.kubelet_restarts), default=0)
+    known = status.get("restarts") or 0
+    if seen <= known:
+        return status
+    counted = max(seen, status.get("restartsCountTowardsLimit") or 0)
+    return {**status, "restarts": seen, "restartsCountTowardsLimit": counted}
+
+
+def _charge(status: Status, attempt: Attempt, failure: Failure, action: FailureAction, now: datetime) -> Status:
+    counts = action is FailureAction.RESTART
+    return {
+        **status,
+        "restarts": (status.get("restarts") or 0) + 1,
+        "restartsCountTowardsLimit": (status.get("restartsCountTowardsLimit") or 0) + counts,
+        "lastFailure": record(failure, attempt.number, now, counts=counts),
+    }
+
+
+def _tally(job: Job, status: Status, pause: int) -> str:
+    limit = job.run_policy.backoff_limit
+    of = "" if limit is None else f" of {limit}"
+    later = f", in {pause} s" if pause else ""
+    return f"restart {status['restarts']}, {status['restartsCountTowardsLimit']}{of} counted{later}"
+
+
+def _restarting(job: Job, status: Status, why: str, now: datetime) -> tuple[Status, tuple[Event, ...]]:
+    message = f"MSJob {job.namespace}/{job.name} is restarting: {why}."
+    listed = conditions.put(
+        status["conditions"], ConditionType.RESTARTING, Reason.RESTARTING, message, now, refresh=True
+    )
+    event = Event(EventType.WARNING, Reason.RESTARTING, message)
+    return {**status, "conditions": listed}, (event,)

@@ -1,0 +1,39 @@
+"""A job whose number of Workers was changed."""
+
+from datetime import datetime
+from typing import Any
+
+from msjob.api import ConditionType, Job, Reason, Role
+from msjob_controller.policy import conditions, restart
+from msjob_controller.policy.attempt import Attempt, coordinated
+from msjob_controller.policy.decision import Event, EventType
+
+Status = dict[str, Any]
+
+
+def made_with(job: Job, status: Status, attempt: Attempt) -> Status:
+    """The status with the number of Workers that the attempt is made with: open until its first pod is made."""
+    if not coordinated(job):
+        return {key: value for key, value in status.items() if key != "workerReplicas"}
+    if status.get("workerReplicas") is None or not attempt.pods:
+        return {**status, "workerReplicas": job.replicas(Role.WORKER)}
+    return status
+
+
+def changed(job: Job, status: Status) -> bool:
+    """Whether the attempt was made with another number of Workers than is wanted now."""
+    return coordinated(job) and status.get("workerReplicas") != job.replicas(Role.WORKER)
+
+
+def restart_for_size(job: Job, status: Status, attempt: Attempt, now: datetime) -> tuple[Status, tuple[Event, ...]]:
+    """Begin a new attempt with the new world size: every process of a cluster is told how many there are.
+
+    It is no restart in the sense of the limits, and nothing waits.
+    """
+    before, after = status.get("workerReplicas"), job.replicas(Role.WORKER)
+    message = f"MSJob {job.namespace}/{job.name} is restarting: it is scaled from {before} to {after} Workers."
+    status = restart.begin_attempt(status, attempt) | {"workerReplicas": after}
+    listed = conditions.put(
+        status["conditions"], ConditionType.RESTARTING, Reason.RESTARTING, message, now, refresh=True
+    )
+    return {**status, "conditions": listed}, (Event(EventType.NORMAL, Reason.RESTARTING, message),)

@@ -1,0 +1,143 @@
+"""What keeps a job from going on, read from its pods: the pod and the cause in words."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from msjob.api import ConditionType, Job, Reason, meta
+from msjob_controller.policy import conditions
+from msjob_controller.policy.attempt import Attempt
+from msjob_controller.policy.observed import Observed, Outcome, Pod
+from msjob_controller.policy.times import parse_time, remaining
+
+TERMINATING_SECONDS: Final = 30.0
+"""How long after its deletion timestamp a pod counts as stuck: kubelets are a little late when a node is busy."""
+HOLD_SECONDS: Final = 300.0
+"""How long a crash loop is told after the container was last seen waiting: the kubelet's longest pause. Without it each
+try of the kubelet would change the condition twice."""
+REFRESH_SECONDS: Final = 30.0
+"""How long a message stands before another takes its place: the scheduler's text changes all the time."""
+
+_REASONS: Final = {
+    "Unschedulable": Reason.UNSCHEDULABLE,
+    "CrashLoopBackOff": Reason.CRASH_LOOP,
+    "CreateContainerConfigError": Reason.CONTAINER_CONFIG,
+    "CreateContainerError": Reason.CONTAINER_CONFIG,
+    "RunContainerError": Reason.CONTAINER_CONFIG,
+}
+_FROM_PODS: Final = frozenset(
+    {Reason.IMAGE_PULL, Reason.CONTAINER_CONFIG, Reason.CRASH_LOOP, Reason.UNSCHEDULABLE, Reason.TERMINATING}
+)
+_ORDER: Final = (
+    Reason.TERMINATING,
+    Reason.IMAGE_PULL,
+    Reason.CONTAINER_CONFIG,
+    Reason.CRASH_LOOP,
+    Reason.UNSCHEDULABLE,
+)
+
+
+class Cause(NamedTuple):
+    """Why a job does not go on.
+
+    Attributes:
+        reason: of the condition.
+        message: names the pod.
+    """
+
+    reason: Reason
+    message: str
+
+
+def cause(job: Job, attempt: Attempt, observed: Observed, now: datetime) -> Cause | None:
+    """What keeps the job from going on, if its pods show it. What hinders creating them only the shell knows."""
+    found: dict[Reason, list[tuple[Pod, str]]] = {}
+    for pod in observed.pods.values():
+        if pod.deleting:
+            if _overdue(pod, observed, now) == 0:
+                found.setdefault(Reason.TERMINATING, []).append((pod, _hangs(job, pod, observed)))
+        elif pod.key in attempt.pods and (told := _hindered(pod)) is not None:
+            found.setdefault(told[0], []).append((pod, told[1]))
+    for reason in _ORDER:
+        if reason in found:
+            pods = sorted(found[reason], key=lambda item: (item[0].role, item[0].index))
+            more = f" (and {len(pods) - 1} more pods)" if len(pods) > 1 else ""
+            return Cause(reason, f"pod {pods[0][0].name}: {pods[0][1]}{more}")
+    return None
+
+
+def update(
+    listed: list[dict[str, Any]], found: Cause | None, now: datetime, *, missing: bool
+) -> tuple[list[dict[str, Any]], bool]:
+    """The conditions with `Stalled` as it should be.
+
+    Args:
+        listed: the conditions so far.
+        found: what the pods show.
+        now: current time.
+        missing: pods are still to be made: a Stalled that the shell has set because it could not stays.
+
+    Returns:
+        The conditions, and whether a stall is new or has another reason, so that it is worth an event.
+    """
+    before = conditions.find(listed, ConditionType.STALLED)
+    stalled = before is not None and before.get("status") == "True"
+    if found is not None:
+        new = not stalled or before is None or before.get("reason") != found.reason
+        stale = before is not None and remaining(parse_time(before.get("lastUpdateTime")), REFRESH_SECONDS, now) == 0
+        return conditions.put(listed, ConditionType.STALLED, found.reason, found.message, now, refresh=stale), new
+    if not stalled or before is None:
+        return listed, False
+    reason = before.get("reason")
+    if (missing and reason not in _FROM_PODS) or _held(before, now):
+        return listed, False
+    message = "What kept the job from going on is over."
+    return conditions.put(listed, ConditionType.STALLED, Reason.RESOLVED, message, now, status=False), False
+
+
+def timers(listed: Iterable[Mapping[str, Any]], observed: Observed, now: datetime) -> list[float | None]:
+    """Seconds until something here changes although nothing happens."""
+    waits: list[float | None] = [_overdue(pod, observed, now) for pod in observed.pods.values() if pod.deleting]
+    return [*waits, *(_hold(item, now) for item in listed if item.get("type") == ConditionType.STALLED)]
+
+
+def _hindered(pod: Pod) -> tuple[Reason, str] | None:
+    """A pod that does not get to run its `mindspore` container. A sidecar's trouble beside it hinders nothing."""
+    trouble = pod.trouble
+    if trouble is None or pod.outcome.ended:
+        return None
+    if pod.outcome is Outcome.RUNNING and pod.started and trouble.container not in ("", meta.CONTAINER):
+        return None
+    where = f"container {trouble.container}: " if trouble.container else ""
+    what = ": ".join(filter(None, (trouble.reason, trouble.message)))
+    return _REASONS.get(trouble.reason, Reason.IMAGE_PULL), f"{where}{what}"
+
+
+def _overdue(pod: Pod, observed: Observed, now: datetime) -> float | None:
+    """Seconds until a pod that is being deleted counts as stuck: when its grace is over if its node is lost."""
+    if pod.gone_by is None:
+        return None
+    slack = 0.0 if pod.node in observed.lost_nodes else TERMINATING_SECONDS
+    return max(0.0, (pod.gone_by - now).total_seconds() + slack)
+
+
+def _hangs(job: Job, pod: Pod, observed: Observed) -> str:
+    if pod.node not in observed.lost_nodes:
+        return f"it is being deleted and does not go; see its node {pod.node or '(none)'} and its finalizers"
+    limit = job.run_policy.force_delete_after_seconds
+    hope = (
+        "set runPolicy.forceDeleteAfterSeconds, or delete it with --force once its process is known to be dead"
+        if limit is None
+        else f"it is removed by force {limit} s after its deletion"
+    )
+    return f"it is being deleted on node {pod.node}, which is lost; {hope}"
+
+
+def _held(condition: Mapping[str, Any], now: datetime) -> bool:
+    return bool(_hold(condition, now))
+
+
+def _hold(condition: Mapping[str, Any], now: datetime) -> float | None:
+    if condition.get("status") != "True" or condition.get("reason") != Reason.CRASH_LOOP:
+        return None
+    return remaining(parse_time(condition.get("lastUpdateTime")), HOLD_SECONDS, now)
