@@ -12,6 +12,7 @@ import structlog
 from msjob_controller.kube.backoff import jittered
 from msjob_controller.kube.errors import (
     ApiError,
+    Forbidden,
     Gone,
     ServerError,
     TooManyRequests,
@@ -33,6 +34,8 @@ _SHORT: Final = 1.0
 """Seconds: a watch that ends sooner and without an event counts as a failure, or the loop would spin."""
 _PATIENCE: Final = 3
 """Failures of a watch in a row after which to list again: its resource version may be what is wrong."""
+_REFUSED_PAUSE: Final = 300.0
+"""Seconds until a collection that may not be read, and need not, is asked for again: rights seldom change."""
 _log = structlog.get_logger(__name__)
 
 
@@ -68,6 +71,9 @@ class Informer:
         indexers: Index name -> function of a trimmed object.
         page_size: Objects in one page of a list.
         silence: Seconds without a byte after which the watch counts as dead, see `Transport.stream`.
+        optional: The work goes on without it: when it may not be read, that is logged once and tried again now and
+            then, and `has_synced` is no longer set, since what is in the cache grows old.
+        on_sync: Called when a list is in the cache.
 
     Attributes:
         has_synced: Set once the first list is in the cache.
@@ -86,6 +92,8 @@ class Informer:
         indexers: Mapping[str, Indexer] | None = None,
         page_size: int = PAGE_SIZE,
         silence: float = 200.0,
+        optional: bool = False,
+        on_sync: Callable[[], None] | None = None,
     ) -> None:
         self.has_synced = asyncio.Event()
         self.failure: ApiError | None = None
@@ -100,6 +108,9 @@ class Informer:
         self._store = Store(key=key, indexers=indexers)
         self._resource_version: str | None = None
         self._failures = 0
+        self._optional = optional
+        self._on_sync = on_sync
+        self._refused = False
 
     def __len__(self) -> int:
         """Return the number of objects in the cache."""
@@ -112,10 +123,6 @@ class Informer:
     def items(self) -> Collection[tuple[str, Object]]:
         """Return keys and objects, not to be changed."""
         return self._store.items()
-
-    def keys_by(self, index: str, value: str) -> Collection[str]:
-        """Return the keys an index holds under a value, in no order. Copy before awaiting anything."""
-        return self._store.keys_by(index, value)
 
     def by(self, index: str, value: str) -> list[Object]:
         """Return the objects an index holds under a value, in no order."""
@@ -163,6 +170,8 @@ class Informer:
             self._tell(change)
         self._resource_version = version
         self.has_synced.set()
+        if self._on_sync is not None:
+            self._on_sync()
 
     async def _watch(self, version: str) -> None:
         seconds = random.randint(*_WATCH_SECONDS)  # noqa: S311 - no secret
@@ -215,9 +224,13 @@ class Informer:
 
     def _opened(self) -> None:
         self.failure = None
+        self._refused = False
 
     async def _recover(self, error: ApiError) -> None:
         """Decide whether to list again or to resume, and wait."""
+        if self._optional and isinstance(error, Forbidden):
+            await self._do_without(error)
+            return
         transient = isinstance(error, (Unreachable, TooManyRequests, ServerError, Unauthorized))
         if not transient or (self._failures + 1) % _PATIENCE == 0:
             self._resource_version = None
@@ -231,3 +244,13 @@ class Informer:
         self.failure = error
         _log.warning("informer.failed", path=self.path, error=str(error), retry_in=round(pause, 1))
         await asyncio.sleep(min(pause, _LONGEST_PAUSE))
+
+    async def _do_without(self, error: ApiError) -> None:
+        """Bear with it that the collection may not be read."""
+        self._resource_version = None
+        self.failure = error
+        self.has_synced.clear()
+        if not self._refused:
+            self._refused = True
+            _log.warning("informer.refused", path=self.path, error=str(error), retry_in=_REFUSED_PAUSE)
+        await asyncio.sleep(_REFUSED_PAUSE)

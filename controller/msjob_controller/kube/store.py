@@ -44,11 +44,6 @@ def version_of(obj: Object) -> int:
     return int(obj["metadata"]["resourceVersion"])
 
 
-def owner_uids(obj: Object) -> list[str]:
-    """Index by the uids of the owners of an object."""
-    return [owner["uid"] for owner in obj["metadata"].get("ownerReferences") or ()]
-
-
 class Store:
     """The newest known state of the objects of one resource type.
 

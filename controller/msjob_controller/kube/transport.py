@@ -254,19 +254,6 @@ class Transport:
         """
         return decode(await self.request("PUT", path, body=encode(obj)), path)
 
-    async def replace_status(self, path: str, obj: Object) -> Object:
-        """Replace the status of an object; all else in `obj` but its resource version is ignored by the server.
-
-        Args:
-            path: Path of the object, without `/status`.
-            obj: The object with its new status.
-
-        Raises:
-            Conflict: The object has changed since.
-            ApiError: Anything else.
-        """
-        return await self.replace(f"{path}/status", obj)
-
     async def patch_merge(self, path: str, patch: Object) -> Object:
         """Apply a JSON merge patch (RFC 7396): null removes a field, a list is replaced as a whole.
 

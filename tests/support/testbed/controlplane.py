@@ -129,11 +129,6 @@ class ControlPlane:
         if self._apiserver is not None:
             self._apiserver.send_signal(signal.SIGCONT)
 
-    def restart_apiserver(self, *, kill: bool = False) -> None:
-        """Stop the API server and start it again."""
-        self.stop_apiserver(kill=kill)
-        self.start_apiserver()
-
     def start_controller_manager(self) -> None:
         """Start kube-controller-manager and wait until it gives namespaces their ServiceAccount."""
         self._controller_manager = self._programs.start(

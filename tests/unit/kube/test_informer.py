@@ -6,10 +6,10 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from msjob_controller.kube import cache, errors
 from msjob_controller.kube.cache import Informer, drop_noise
-from msjob_controller.kube.store import owner_uids
 from msjob_controller.kube.transport import Object, Transport, decode, encode
 from support.apiserver import FakeApiServer, status
 from support.virtual_time import eventually
@@ -314,13 +314,17 @@ async def test_objects_are_trimmed_and_indexed(server: FakeApiServer, transport:
         return obj
 
     server.put(PODS, pod("listed", "one", spec=1))
-    async with informing(server, transport, trim=trim, indexers={"owner": owner_uids}) as heard:
+
+    def owners(obj: Object) -> list[str]:
+        return [owner["uid"] for owner in obj["metadata"]["ownerReferences"]]
+
+    async with informing(server, transport, trim=trim, indexers={"owner": owners}) as heard:
         server.put(PODS, pod("watched", "one", spec=2))
         await heard.heard(("ADDED", "listed"), ("ADDED", "watched"))
         heard.informer.apply_local(decode(await transport.create(PODS, encode(pod("written", "two", spec=3)))))
 
         assert all("spec" not in obj for _, obj in heard.informer.items())
-        assert set(heard.informer.keys_by("owner", "one")) == {"ns/listed", "ns/watched"}
+        assert {obj["metadata"]["name"] for obj in heard.informer.by("owner", "one")} == {"listed", "watched"}
         assert [obj["metadata"]["name"] for obj in heard.informer.by("owner", "two")] == ["written"]
 
 
@@ -380,3 +384,34 @@ async def test_restored_cluster_is_listed_again(server: FakeApiServer, transport
         await heard.watching()
         server.put(PODS, pod("restored", phase="Running"))
         await heard.heard(("MODIFIED", "restored"))
+
+
+async def test_what_may_not_be_read_and_need_not(
+    server: FakeApiServer, transport: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An optional informer that is refused says so once, counts as not synced, and makes up for it when it may read."""
+    monkeypatch.setattr(cache, "_REFUSED_PAUSE", 0.02)
+    syncs: list[int] = []
+    server.put(PODS, pod("a"))
+    server.prepared = [status(403), status(403), status(403)]
+    informer = Informer(
+        transport, PODS, lambda *_: None, optional=True, on_sync=lambda: syncs.append(len(server.requests))
+    )
+    with capture_logs() as logs:
+        running = asyncio.create_task(informer.run())
+        await eventually(lambda: len(server.requests) >= 2)
+        assert not informer.has_synced.is_set()
+        assert isinstance(informer.failure, errors.Forbidden)
+        await eventually(lambda: server.watching == 1)
+        assert (informer.has_synced.is_set(), informer.failure, syncs) == (True, None, [4])
+        assert len(informer) == 1
+
+        # The right is taken away: what is in the cache is worth nothing from now on.
+        server.prepared = [status(403), status(403), None]
+        server.end_watches()
+        await eventually(lambda: not informer.has_synced.is_set())
+        await eventually(informer.has_synced.is_set)
+        running.cancel()
+        await asyncio.wait((running,))
+        assert len(syncs) == 2
+    assert [entry["event"] for entry in logs if entry["log_level"] == "warning"].count("informer.refused") == 2

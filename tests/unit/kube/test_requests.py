@@ -69,17 +69,6 @@ async def test_status_patch_is_guarded(server: FakeApiServer, transport: Transpo
     assert server.requests[-1].path == f"{JOBS}/j/status"
 
 
-async def test_replace_status_is_guarded(server: FakeApiServer, transport: Transport) -> None:
-    """Replacing a status carries the resource version of the object it was read with."""
-    old = server.put(JOBS, pod("j"))
-
-    replaced = await transport.replace_status(f"{JOBS}/j", {**old, "status": {"a": 1}})
-
-    assert replaced["status"] == {"a": 1}
-    with pytest.raises(errors.Conflict):
-        await transport.replace_status(f"{JOBS}/j", {**old, "status": {"a": 2}})
-
-
 async def test_delete_options(server: FakeApiServer, transport: Transport) -> None:
     """A delete names the uid it means, so that a successor of the same name is safe; and how to delete."""
     first = server.put(PODS, pod("a"))

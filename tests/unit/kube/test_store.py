@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from msjob_controller.kube.store import Change, Object, Store, key_of, owner_uids, version_of
+from msjob_controller.kube.store import Change, Object, Store, key_of, version_of
 
 
 def thing(name: str, version: int, uid: str = "u", **labels: str) -> Object:
@@ -168,14 +168,6 @@ def test_failing_indexer_leaves_the_store_whole() -> None:
         store.observe("ADDED", thing("a", 11))
 
     assert len(store) == 0
-
-
-def test_owner_index() -> None:
-    """Objects are found by the uid of each owner, and an object without owners under none."""
-    obj: Object = {"metadata": {"name": "a", "ownerReferences": [{"uid": "x"}, {"uid": "y"}]}}
-
-    assert owner_uids(obj) == ["x", "y"]
-    assert owner_uids({"metadata": {"name": "b"}}) == []
 
 
 class World:
