@@ -13,7 +13,6 @@ from msjob.api import (
     Job,
     Problem,
     Reason,
-    RestartScope,
     summarise,
 )
 from msjob.workload.notices import notices
@@ -126,6 +125,8 @@ def _finished(job: Job, status: Mapping[str, Any], observed: Observed, now: date
 
 def _unfinished(job: Job, status: Mapping[str, Any], observed: Observed, now: datetime) -> Decision:
     current, events = _begin(job, status, now)
+    if not job.suspended:
+        current = scale.made_with(job, current, observed)
     attempt = present(job, current, observed)
     without = failure.tolerated(attempt, verdict.ignored(job, attempt), dynamic=bool(job.spec.enable_dynamic_worker))
     at = Situation(job, attempt, observed, without, now)
@@ -136,7 +137,6 @@ def _unfinished(job: Job, status: Mapping[str, Any], observed: Observed, now: da
         return _stalled(at, suspend.suspend(job, current, attempt, observed, now), events)
     current, resumed = suspend.resume(job, current, now)
     current.setdefault("startTime", format_time(now))
-    current = scale.made_with(job, current, attempt)
     current["workersReady"] = counts.workers_ready(job, current["replicaStatuses"])
     current = {key: value for key, value in current.items() if value is not None}
     events += resumed
@@ -181,37 +181,41 @@ def _unsuccessful(at: Situation, status: dict[str, Any], events: tuple[Event, ..
 
     A failure that is final comes before a deadline, which may have passed only while nobody looked; a restart after it.
     """
-    failed = _next_failure(at, status)
-    if failed is not None and failed[1].action is FailureAction.FAIL_JOB:
-        return _fail(at, status, *failed, events)
+    failures = _failures(at, status)
+    judged = _judge(at, status, failures[0]) if failures else None
+    if judged is not None and judged.action is FailureAction.FAIL_JOB:
+        return _fail(at, status, failures[0], judged, events)
     expired = _kubelet_limit(at, status) or deadline.exceeded(at.job, status, at.now)
     if expired is not None:
         reason, why = expired
         return _end(at, status, ConditionType.FAILED, reason, f"{at.name} has failed: {why}.", events)
-    return None if failed is None else _restart(at, status, events)
-
-
-def _next_failure(at: Situation, status: Mapping[str, Any]) -> tuple[Failure, Verdict] | None:
-    """The failure that counts, and what to do about it."""
-    replaced = {entry["uid"] for entry in status.get("replacements") or []}
-    found = failure.find(at.job, at.attempt, at.without, at.observed.lost_nodes, replaced)
-    if found is None:
+    if judged is None:
         return None
-    return found, verdict.judge(at.job, found, status.get("restartsCountTowardsLimit") or 0)
+    if not failure.takes_all_along(at.job, failures):
+        return _replace_pods(at, status, failures, events)
+    status, told = restart.restart_job(at.job, status, at.attempt, failures[0], judged.action, at.now)
+    events += _exit_events(at.job, failures[0]) + told
+    return Decision(status, delete_pods=keys(at.observed.pods.values()), events=events, requeue_after=0)
 
 
-def _restart(at: Situation, status: dict[str, Any], events: tuple[Event, ...]) -> Decision:
-    """The decision about failures to survive: pods alone where that is their scope, else all of the job."""
-    while (failed := _next_failure(at, status)) is not None:
-        found, judged = failed
+def _failures(at: Situation, status: Mapping[str, Any]) -> list[Failure]:
+    replaced = {entry["uid"] for entry in status.get("replacements") or []}
+    return failure.find(at.job, at.attempt, at.without, at.observed.lost_nodes, replaced)
+
+
+def _judge(at: Situation, status: Mapping[str, Any], found: Failure) -> Verdict:
+    return verdict.judge(at.job, found, status.get("restartsCountTowardsLimit") or 0)
+
+
+def _replace_pods(
+    at: Situation, status: dict[str, Any], failures: list[Failure], events: tuple[Event, ...]
+) -> Decision:
+    """The decision about failures of pods that stand for themselves."""
+    room = restart.MOST_REPLACEMENTS - len(status.get("replacements") or [])
+    for found in failures[:room]:
+        judged = _judge(at, status, found)
         if judged.action is FailureAction.FAIL_JOB:
             return _fail(at, status, found, judged, events)
-        if not (found.uid and at.job.roles[found.judged].restart_scope is RestartScope.POD):
-            status, told = restart.restart_job(at.job, status, at.attempt, found, judged.action, at.now)
-            events += _exit_events(at.job, found) + told
-            return Decision(status, delete_pods=keys(at.observed.pods.values()), events=events, requeue_after=0)
-        if len(status.get("replacements") or []) >= restart.MOST_REPLACEMENTS:
-            break
         status, told = restart.replace_pod(at.job, status, at.attempt, found, judged.action, at.now)
         events += _exit_events(at.job, found) + told
     return _stalled(at, proceed(at, status), events)

@@ -1,6 +1,6 @@
 """Which pod is to blame when a job fails, and what is known of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,6 +19,7 @@ DISRUPTIONS: Final = frozenset(
 which calls itself Terminated, NodeShutdown or Shutdown; node lifecycle: NodeLost)."""
 
 DELETED: Final = "Deleted"
+EVICTED: Final = "Evicted"
 NODE_LOST: Final = "NodeLost"
 NEVER_RAN: Final = "NeverRan"
 
@@ -97,14 +98,15 @@ def find(
     without: AbstractSet[PodKey],
     lost: AbstractSet[str],
     replaced: AbstractSet[str],
-) -> Failure | None:
-    """The failure that counts, if the job has one.
+) -> list[Failure]:
+    """The failures of an attempt, the one that counts first.
 
     It is the one that came first, never inferred from the exit code: 1, 137 and 143 can all be codes of pods that only
     followed (measured). Times have whole seconds. In the same second a pod that cannot be a follower comes first, then
     a Worker before PS and Scheduler, which fall with it, then the lowest index. A pod without a time did not end
     through its container: it was evicted, never started, or is gone, which no follower is, so it comes before all
-    others. So does one on a node that is lost: that shows late, after the survivors have ended.
+    others. So does one on a node that is lost, if pods have failed that may have followed it: that shows late, after
+    the survivors have ended.
 
     Args:
         job: the job.
@@ -112,6 +114,10 @@ def find(
         without: pods that the job goes on without, see `tolerated`; unless nothing else is left.
         lost: names of lost nodes.
         replaced: uids of pods that are being replaced already.
+
+    Returns:
+        Empty if nothing has failed. If one of them is of a role whose scope is `Job`, all others may have caused it or
+        followed it; else each stands for itself.
     """
     if exhausted(attempt, without):
         without = frozenset()
@@ -120,14 +126,19 @@ def find(
         for failure in _candidates(job, attempt)
         if (failure.role, failure.index) not in without and failure.uid not in replaced
     ]
-    if not found:
-        return None
-    found += [
-        _taken(pod, NODE_LOST, None)
-        for key, pod in attempt.pods.items()
-        if pod.node in lost and not pod.outcome.ended and key not in without
-    ]
-    return _never_ran(job, attempt, min(found, key=_first))
+    if takes_all_along(job, found):
+        found += [
+            _taken(pod, NODE_LOST, None)
+            for key, pod in attempt.pods.items()
+            if pod.node in lost and not pod.outcome.ended and key not in without
+        ]
+    found.sort(key=_first)
+    return [_never_ran(job, attempt, found[0]), *found[1:]] if found else []
+
+
+def takes_all_along(job: Job, failures: Iterable[Failure]) -> bool:
+    """Whether failures concern the whole job, and no pod alone."""
+    return any(job.roles[failure.judged].restart_scope is RestartScope.JOB for failure in failures)
 
 
 def describe(failure: Failure) -> str:
@@ -154,11 +165,9 @@ def rejoins(job: Job, role: Role) -> bool:
 def _candidates(job: Job, attempt: Attempt) -> Iterator[Failure]:
     for pod in attempt.pods.values():
         if pod.outcome is Outcome.FAILED:
-            yield _of(
-                pod, disrupted=pod.conditions.get("DisruptionTarget") == "True" or bool(pod.reasons & DISRUPTIONS)
-            )
+            yield _of(pod, disrupted=_put_out(pod) or bool(pod.reasons & DISRUPTIONS))
         elif pod.deleting and pod.started and pod.key not in attempt.completed and not rejoins(job, pod.role):
-            yield _taken(pod, DELETED, pod.asked_to_go)
+            yield _taken(pod, EVICTED if _put_out(pod) else DELETED, pod.asked_to_go)
     if attempt.ran:
         for role, index in attempt.missing():
             if not rejoins(job, role):
@@ -171,6 +180,11 @@ def _candidates(job: Job, attempt: Attempt) -> Iterator[Failure]:
                     disrupted=True,
                     judged=role,
                 )
+
+
+def _put_out(pod: Pod) -> bool:
+    """Whether the cluster says of a pod that it is put out: drained, preempted, or deleted for its node's sake."""
+    return pod.conditions.get("DisruptionTarget") == "True"
 
 
 def _taken(pod: Pod, reason: str, time: datetime | None) -> Failure:

@@ -25,6 +25,7 @@ WAITING: Final = frozenset(
 )
 """Reasons of a waiting container that do not pass by themselves (kubelet: pkg/kubelet/images, kuberuntime)."""
 
+_DIGITS: Final = 9
 _UNREACHABLE: Final = frozenset({"node.kubernetes.io/unreachable", "node.kubernetes.io/out-of-service"})
 
 
@@ -61,7 +62,7 @@ def read_pod(item: Json) -> Pod | None:
     labels = metadata.get("labels") or {}
     role = Role.parse(labels.get(meta.LABEL_REPLICA_TYPE) or labels.get(meta.LABEL_REPLICA_TYPE_OLD) or "")
     index = labels.get(meta.LABEL_REPLICA_INDEX) or labels.get(meta.LABEL_REPLICA_INDEX_OLD) or ""
-    if role is None or not index.isdecimal():
+    if role is None or not _is_number(index):
         return None
     attempt = labels.get(meta.LABEL_RESTART_ATTEMPT) or ""
     status, spec = item.get("status") or {}, item.get("spec") or {}
@@ -82,7 +83,7 @@ def read_pod(item: Json) -> Pod | None:
         role=role,
         index=int(index),
         uid=metadata.get("uid") or "",
-        attempt=int(attempt) if attempt.isdecimal() else 0,
+        attempt=int(attempt) if _is_number(attempt) else 0,
         outcome=outcome,
         started=_has_started(main) or outcome is Outcome.RUNNING,
         ready=outcome is Outcome.RUNNING and (conditions.get("Ready") or {}).get("status", "True") == "True",
@@ -137,6 +138,11 @@ def node_is_lost(node: Json | None) -> bool:
     ready: Json = next((item for item in listed if item.get("type") == "Ready"), {})
     taints = (node.get("spec") or {}).get("taints") or []
     return ready.get("status", "True") != "True" or any(taint.get("key") in _UNREACHABLE for taint in taints)
+
+
+def _is_number(label: str) -> bool:
+    """Whether a label holds a number that the operator may have written, and none that would not fit in a status."""
+    return label.isascii() and label.isdecimal() and len(label) <= _DIGITS
 
 
 def _asked_to_go(metadata: Json) -> datetime | None:

@@ -5,17 +5,18 @@ from typing import Any
 
 from msjob.api import ConditionType, Job, Reason, Role
 from msjob_controller.policy import conditions, restart
-from msjob_controller.policy.attempt import Attempt, coordinated
+from msjob_controller.policy.attempt import Attempt, coordinated, is_old
 from msjob_controller.policy.decision import Event, EventType
+from msjob_controller.policy.observed import Observed
 
 Status = dict[str, Any]
 
 
-def made_with(job: Job, status: Status, attempt: Attempt) -> Status:
+def made_with(job: Job, status: Status, observed: Observed) -> Status:
     """The status with the number of Workers that the attempt is made with: open until its first pod is made."""
     if not coordinated(job):
         return {key: value for key, value in status.items() if key != "workerReplicas"}
-    if status.get("workerReplicas") is None or not attempt.pods:
+    if status.get("workerReplicas") is None or all(is_old(pod, status) for pod in observed.pods.values()):
         return {**status, "workerReplicas": job.replicas(Role.WORKER)}
     return status
 
