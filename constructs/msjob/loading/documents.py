@@ -48,12 +48,16 @@ class Document:
         return LoadError(self.file, *self.position(path), message)
 
 
-def read(source: bytes, name: str) -> list[Document]:
+_EXPECTED: Final = f"kind {meta.KIND} of {meta.API_VERSION}"
+
+
+def read(source: bytes, name: str, expected: str = _EXPECTED) -> list[Document]:
     """Read all objects of a file.
 
     Args:
         source: YAML or JSON, one or several documents; documents without content are passed over.
         name: of the file, for messages.
+        expected: what should be in it, likewise.
 
     Returns:
         The objects, of any kind.
@@ -66,7 +70,7 @@ def read(source: bytes, name: str) -> list[Document]:
         raise LoadError(name, None, None, "no object in it: the file is empty or holds comments only")
     for document in found:
         if not isinstance(document.root.value, dict):
-            raise document.error((), f"{_describe(document.root.value)} is no object: expected {_EXPECTED}")
+            raise document.error((), f"{_describe(document.root.value)} is no object: expected {expected}")
     return found
 
 
@@ -86,9 +90,6 @@ def jobs(document: Document) -> list[Document]:
         field = "apiVersion" if kind[1] == meta.KIND else "kind"
         raise document.error((field,), f"{_found(*kind)}: expected {_EXPECTED}")
     return [document]
-
-
-_EXPECTED: Final = f"kind {meta.KIND} of {meta.API_VERSION}"
 
 
 def _kind(document: Document) -> tuple[str, str]:

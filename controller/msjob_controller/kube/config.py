@@ -7,21 +7,24 @@ finds becomes a `Connection`; no client of it is ever made. It is imported on fi
 Order, as in controller-runtime: the path given, `KUBECONFIG`, the ServiceAccount of the pod, `~/.kube/config`.
 """
 
+import ast
 import asyncio
 import contextlib
 import ipaddress
 import logging
 import os
+import re
 import ssl
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from msjob_controller.kube.connection import Connection, Credentials, Grant
 from msjob_controller.kube.errors import ConfigError
+from msjob_controller.kube.kubeconfig import select
 
 if TYPE_CHECKING:
     from kubernetes.aio.client import Configuration
@@ -34,8 +37,9 @@ _PLUGIN_TIMEOUT: Final = 60.0
 """Seconds an exec plugin may take; it may ask its user to log in, so not too few."""
 _EARLY: Final = 60.0
 """Seconds before its expiry at which a token is replaced."""
-_BROKEN: Final = (AttributeError, KeyError, TypeError, ValueError, OSError)
-"""What the package lets through when a file has the wrong shape, besides its own exception."""
+_ERRNO: Final = re.compile(r"\[Errno \d+\] ")
+_BYTES: Final = re.compile(r"""\bb(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
+"""Output of a plugin as the package tells it."""
 
 
 async def load(
@@ -92,7 +96,7 @@ def _from_pod(folder: Path) -> Connection:
         return configuration
 
     async def obtain() -> Grant:
-        return Grant(_authorization(read()), _REREAD)
+        return Grant(_authorization(read(), source), _REREAD)
 
     configuration = read()
     try:
@@ -102,9 +106,9 @@ def _from_pod(folder: Path) -> Connection:
     return Connection(
         server=_server(configuration, source),
         namespace=namespace,
-        tls=_tls(configuration, source),
-        proxy=_proxy(configuration),
-        credentials=Credentials(Grant(_authorization(configuration), _REREAD), obtain),
+        tls=_tls(configuration, lambda said: ConfigError(f"{source}: ca.crt {said}")),
+        proxy=_proxy(configuration, source),
+        credentials=Credentials(Grant(_authorization(configuration, source), _REREAD), obtain),
     )
 
 
@@ -113,22 +117,26 @@ async def _from_kubeconfig(paths: str, context: str | None) -> Connection:
     reader = _Reader(paths, context)
     configuration, kubeconfig = await reader.read()
     server = _server(configuration, source)
-    tls = _tls(configuration, source) if server.startswith("https") else None
+    tls = None
+    if server.startswith("https"):
+        tls = _tls(configuration, kubeconfig.authority_fault)
+        if configuration.cert_file:
+            _load_client_certificate(tls, configuration, kubeconfig.user_fault)
 
     async def obtain() -> Grant:
         # Read again as a whole: tokens, token files, certificates and the user's choice of plugin may all be new.
         renewed, reread = await reader.read()
         if tls is not None and renewed.cert_file:
-            _load_client_certificate(tls, renewed, source)
-        return Grant(_authorization(renewed), reread.lifetime())
+            _load_client_certificate(tls, renewed, reread.user_fault)
+        return Grant(_authorization(renewed, source), reread.lifetime())
 
     return Connection(
         server=server,
         namespace=kubeconfig.namespace,
         tls=tls,
         server_hostname=configuration.tls_server_name,
-        proxy=_proxy(configuration),
-        credentials=Credentials(Grant(_authorization(configuration), kubeconfig.lifetime()), obtain),
+        proxy=_proxy(configuration, source),
+        credentials=Credentials(Grant(_authorization(configuration, source), kubeconfig.lifetime()), obtain),
     )
 
 
@@ -164,20 +172,22 @@ class _Reader:
 async def _read(paths: str, context: str | None) -> "tuple[Configuration, _Kubeconfig]":
     from kubernetes.aio.client import Configuration  # noqa: PLC0415 - see the module docstring
     from kubernetes.aio.config import ConfigException  # noqa: PLC0415
-    from yaml import YAMLError  # noqa: PLC0415 - parsing is all that needs it
 
     configuration = Configuration()
     try:
         with _complaints() as complaints:
             kubeconfig = _Kubeconfig(paths, context)
             await kubeconfig.loader.load_and_set(configuration)
-    except (ConfigException, YAMLError) as error:
-        raise ConfigError(f"kubeconfig {paths}: {error}") from error
-    except _BROKEN as error:
-        raise ConfigError(f"kubeconfig {paths}: not well-formed: {type(error).__name__}: {error}") from error
-    if kubeconfig.uses("exec") and not _authorization(configuration) and not configuration.cert_file:
+    except ConfigError:
+        raise
+    except Exception as error:
+        # Ways to log in that `select` does not look into, such as OIDC: the package lets through whatever goes wrong.
+        told = isinstance(error, (ConfigException, OSError, ValueError))
+        said = _plain(str(error)) if told else "something in its entry has an unknown form"
+        raise ConfigError(f"kubeconfig {paths}: the user cannot log in: {said}") from error
+    if kubeconfig.uses("exec") and not configuration.api_key and not configuration.cert_file:
         # The package logs the failure of a plugin and goes on without credentials.
-        detail = "; ".join(complaints) or "it returned none"
+        detail = "; ".join(map(_plain, complaints)) or "it returned none"
         raise ConfigError(
             f"kubeconfig {paths}: the exec plugin of user {kubeconfig.user_name} gave no credentials: {detail}"
         )
@@ -190,24 +200,34 @@ class _Kubeconfig:
     def __init__(self, paths: str, context: str | None) -> None:
         from kubernetes.aio.config.kube_config import KubeConfigLoader, KubeConfigMerger  # noqa: PLC0415
 
+        selected = select(paths, context)
         self._paths = paths
         self._merger: KubeConfigMerger = KubeConfigMerger(paths)
-        if self._merger.config is None:
-            raise ConfigError(f"kubeconfig {paths}: no such file")
         self.loader: KubeConfigLoader = KubeConfigLoader(
             config_dict=self._merger.config,
-            active_context=context,
+            active_context=selected.context,
             config_base_path=None,
             config_persister=self._persist,
         )
         chosen = self.loader.current_context["context"]
         self.namespace: str = chosen.get("namespace") or "default"
         self.user_name: str | None = chosen.get("user")
-        self._user: dict[str, Any] = self._find_user()
+        self._cluster = selected.cluster
+        self._user = selected.user
+
+    def authority_fault(self, said: str) -> ConfigError:
+        """An error about the certificate authority."""
+        return self._cluster.fault("certificate-authority", said)
+
+    def user_fault(self, field: str, said: str) -> ConfigError:
+        """An error about the client certificate or its key."""
+        if self._user is None or self.uses("exec"):
+            return ConfigError(f"kubeconfig {self._paths}: what the exec plugin gave as {field} {said}")
+        return self._user.fault(field, said)
 
     def uses(self, field: str) -> bool:
         """Whether the user's entry has a field such as `exec`."""
-        return field in self._user
+        return self._user is not None and field in self._user.value
 
     def lifetime(self) -> float | None:
         """Return after how many seconds to read again; None for not before the server refuses."""
@@ -217,19 +237,6 @@ class _Kubeconfig:
             return max(1.0, remaining - _EARLY, remaining / 2)
         return _REREAD if self.uses("tokenFile") else None
 
-    def _find_user(self) -> dict[str, Any]:
-        users = self._merger.config["users"]
-        entry = users.get_with_name(self.user_name, safe=True) if self.user_name else None
-        user: dict[str, Any] = entry["user"].value if entry is not None else {}
-        cluster = self._merger.config["clusters"].get_with_name(self.loader.current_context["context"]["cluster"])
-        if not user and cluster["cluster"]["server"].startswith("https"):
-            raise ConfigError(f"kubeconfig {self._paths}: the context names no known user (user: {self.user_name})")
-        for field in ("as", "as-uid", "as-groups", "as-user-extra"):
-            if field in user:
-                # Ignoring it would act with more rights than asked for.
-                raise ConfigError(f"kubeconfig {self._paths}: impersonation ({field}) is not supported")
-        return user
-
     def _persist(self, _: object) -> None:
         # An OIDC provider may allow a refresh token only once: keep the new one, as kubectl does.
         with contextlib.suppress(OSError):
@@ -238,40 +245,79 @@ class _Kubeconfig:
 
 def _server(configuration: "Configuration", source: str) -> str:
     server = str(configuration.host)
-    parts = urlsplit(server)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    try:
+        parts = urlsplit(server)
+        usable = parts.scheme in {"http", "https"} and parts.hostname and (parts.port is None or parts.port)
+    except ValueError:
+        usable = False
+    if not usable:
         raise ConfigError(f"{source}: the cluster's server is no http(s) URL: {server!r}")
     return server.rstrip("/")
 
 
-def _authorization(configuration: "Configuration") -> str | None:
+def _authorization(configuration: "Configuration", source: str) -> str | None:
     token = configuration.api_key.get("BearerToken")
-    return None if token is None else str(token).strip()
+    authorization = None if token is None else str(token).strip()
+    if authorization is not None and not (authorization.isascii() and authorization.isprintable()):
+        raise ConfigError(f"{source}: the token holds what no HTTP header may: line breaks or other than ASCII")
+    return authorization
 
 
-def _tls(configuration: "Configuration", source: str) -> ssl.SSLContext:
+def _tls(configuration: "Configuration", fault: Callable[[str], ConfigError]) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context(cafile=configuration.ssl_ca_cert)
     except OSError as error:
-        raise ConfigError(f"{source}: certificate authority {configuration.ssl_ca_cert}: {error}") from error
+        raise fault(_without("certificate", error)) from error
     # Python 3.13 is stricter than Go: it refuses the CA certificates of many clusters, which lack a key identifier.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if not configuration.verify_ssl:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-    if configuration.cert_file:
-        _load_client_certificate(context, configuration, source)
     return context
 
 
-def _load_client_certificate(context: ssl.SSLContext, configuration: "Configuration", source: str) -> None:
+def _load_client_certificate(
+    context: ssl.SSLContext, configuration: "Configuration", fault: Callable[[str, str], ConfigError]
+) -> None:
+    file = str(configuration.cert_file)
     try:
-        context.load_cert_chain(str(configuration.cert_file), configuration.key_file)
+        # What OpenSSL says of a pair does not tell which of the two is at fault.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
     except OSError as error:
-        raise ConfigError(f"{source}: client certificate {configuration.cert_file}: {error}") from error
+        raise fault("client-certificate", _without("certificate", error)) from error
+    asked: list[None] = []
+
+    def passphrase() -> str:
+        asked.append(None)
+        return ""
+
+    try:
+        context.load_cert_chain(file, configuration.key_file, passphrase)
+    except OSError as error:
+        said = _without("private key", error)
+        if asked:
+            said = "is encrypted, and the operator cannot ask for its passphrase"
+        elif getattr(error, "reason", None) == "KEY_VALUES_MISMATCH":
+            said = "is not the key of the client certificate"
+        raise fault("client-key", said) from error
 
 
-def _proxy(configuration: "Configuration") -> str | None:
+def _without(what: str, error: OSError) -> str:
+    """What a file that OpenSSL could not use lacks."""
+    return f"holds no {what} in PEM form" if isinstance(error, ssl.SSLError) else f"cannot be read: {error.strerror}"
+
+
+def _plain(text: str) -> str:
+    """What the package says of a failure, without the marks of Python."""
+
+    def decoded(found: re.Match[str]) -> str:
+        output: bytes = ast.literal_eval(found[0])
+        return output.decode(errors="replace")
+
+    return _BYTES.sub(decoded, _ERRNO.sub("", text))
+
+
+def _proxy(configuration: "Configuration", source: str) -> str | None:
     """Decide once: aiohttp's own look at the environment costs a thread switch a request."""
     server = urlsplit(str(configuration.host))
     proxy = configuration.proxy
@@ -280,7 +326,10 @@ def _proxy(configuration: "Configuration") -> str | None:
     if not proxy:
         return None
     if urlsplit(proxy).scheme not in {"http", "https"}:
-        raise ConfigError(f"the proxy {proxy} is no http(s) URL; other kinds are not supported")
+        # Not the URL: it may hold a password.
+        kind = f"of kind {urlsplit(proxy).scheme}" if "://" in proxy else "no URL"
+        where = "proxy-url of the cluster" if configuration.proxy else f"{server.scheme.upper()}_PROXY"
+        raise ConfigError(f"{source}: {where}: the proxy is {kind}, and only http and https are supported")
     return str(proxy)
 
 

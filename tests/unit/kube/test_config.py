@@ -6,17 +6,13 @@ import ssl
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-import certifi
 import kubernetes.aio.config  # noqa: F401 - takes a second or more, which no test should be charged with
 import pytest
 
 from msjob_controller.kube import config, connection
 from msjob_controller.kube.errors import ConfigError
-
-CA = Path(certifi.where()).read_text().partition("-----END CERTIFICATE-----")
-ONE_CA = CA[0][CA[0].index("-----BEGIN") :] + CA[1] + "\n"
+from support.kubeconfigs import ONE_CA, kubeconfig, plugin
 
 
 @pytest.fixture(autouse=True)
@@ -25,45 +21,6 @@ def bare_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("KUBECONFIG", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-
-
-def kubeconfig(
-    path: Path, *, user: dict[str, Any] | None = None, cluster: dict[str, Any] | None = None, **context: str
-) -> str:
-    """Write a kubeconfig with one context and return its path."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    content = {
-        "apiVersion": "v1",
-        "kind": "Config",
-        "current-context": "here",
-        "clusters": [{"name": "c", "cluster": {"server": "https://k8s.example:6443/", **(cluster or {})}}],
-        "users": [{"name": "u", "user": {"token": "secret"} if user is None else user}],
-        "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u", **context}}],
-    }
-    path.write_text(json.dumps(content))
-    return str(path)
-
-
-def edit(path: str, *replacements: tuple[str, str]) -> None:
-    """Replace text in a kubeconfig."""
-    text = Path(path).read_text()
-    for old, new in replacements:
-        text = text.replace(old, new)
-    Path(path).write_text(text)
-
-
-def plugin(folder: Path, code: str) -> dict[str, Any]:
-    """Return a user whose credentials come from a program."""
-    script = folder / "plugin.py"
-    script.write_text(code)
-    return {
-        "exec": {
-            "apiVersion": "client.authentication.k8s.io/v1",
-            "command": sys.executable,
-            "args": [str(script)],
-            "env": [{"name": "GREETING", "value": "hello"}],
-        }
-    }
 
 
 CREDENTIAL = """
@@ -137,19 +94,6 @@ async def test_plain_http_needs_no_user(tmp_path: Path) -> None:
 
     assert (found.server, found.tls) == ("http://127.0.0.1:8001", None)
     assert found.credentials.authorization is None
-
-
-async def test_context_is_chosen(tmp_path: Path) -> None:
-    """Another context than the current one, from files that are merged as in KUBECONFIG."""
-    first = kubeconfig(tmp_path / "a" / "k")
-    second = kubeconfig(tmp_path / "b" / "k")
-    edit(second, ('"here"', '"there"'), ('"c"', '"c2"'), ("k8s.", "other."))
-
-    merged = f"{first}:{tmp_path}/missing:{second}"
-
-    assert (await config.load(merged, "there")).server == "https://other.example:6443"
-    with pytest.raises(ConfigError, match=r"(?s)kubeconfig .*nowhere"):
-        await config.load(merged, "nowhere")
 
 
 async def test_token_file_is_read_again(tmp_path: Path) -> None:
@@ -227,85 +171,6 @@ async def test_hanging_exec_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert await credentials.renew(0)
     assert credentials.authorization == "Bearer hello2"
     assert count.read_text() == "2"
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "null",
-        "[]",
-        "text",
-        "a: [",
-        "\x00",
-        "{}",
-        "current-context: x",
-        "current-context: x\ncontexts: {}",
-        "current-context: x\ncontexts: [{name: x}]",
-        "current-context: x\ncontexts: [{name: x, context: {cluster: c}}]\nclusters: [{name: c, cluster: {}}]",
-        "current-context: x\ncontexts: [{name: x, context: {cluster: c}}]\nclusters: [{name: c, cluster: {server: 5}}]",
-        "current-context: x\ncontexts: [{name: x, context: 7}]\nclusters: []",
-        (
-            "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\nusers: [{name: u}]\n"
-            "clusters: [{name: c, cluster: {server: 'https://x'}}]"
-        ),
-    ],
-)
-async def test_broken_kubeconfig(tmp_path: Path, content: str) -> None:
-    """Whatever is in the file, the error is one sentence that names it."""
-    path = tmp_path / "broken"
-    path.write_text(content)
-
-    with pytest.raises(ConfigError, match=f"(?s)^kubeconfig {path}: .*\\w"):
-        await config.load(str(path))
-
-
-async def test_binary_kubeconfig(tmp_path: Path) -> None:
-    """A file that is no text."""
-    path = tmp_path / "binary"
-    path.write_bytes(bytes(range(256)))
-
-    with pytest.raises(ConfigError, match=str(path)):
-        await config.load(str(path))
-
-
-async def test_folder_as_kubeconfig(tmp_path: Path) -> None:
-    """A path that is a folder."""
-    with pytest.raises(ConfigError, match=str(tmp_path)):
-        await config.load(str(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("user", "cluster", "message"),
-    [
-        (None, {"server": "ftp://x"}, r"no http\(s\) URL: 'ftp://x'"),
-        (None, {"server": "k8s.example:6443"}, r"no http\(s\) URL"),
-        (None, {"certificate-authority": "missing.crt"}, "missing.crt"),
-        (None, {"certificate-authority-data": "!"}, "kubeconfig"),
-        (None, {"certificate-authority-data": "bm8gUEVN"}, "certificate authority"),
-        (None, {"proxy-url": "socks5://x:1"}, "socks5://x:1"),
-        ({"client-certificate": "missing.crt", "client-key": "missing.key"}, None, "missing.crt"),
-        ({"client-certificate-data": "bm8gUEVN", "client-key-data": "bm8gUEVN"}, None, "client certificate"),
-        ({"tokenFile": "missing"}, None, "missing"),
-        ({"token": "t", "as": "admin"}, None, r"impersonation \(as\) is not supported"),
-        ({}, None, "names no known user"),
-    ],
-)
-async def test_unusable_entries(
-    tmp_path: Path, user: dict[str, Any] | None, cluster: dict[str, Any] | None, message: str
-) -> None:
-    """Each entry that cannot work is named; nothing is silently ignored that would change who we are."""
-    with pytest.raises(ConfigError, match=message):
-        await config.load(kubeconfig(tmp_path / "k", user=user, cluster=cluster))
-
-
-async def test_user_that_does_not_exist(tmp_path: Path) -> None:
-    """A context whose user is missing would be anonymous: that is said instead."""
-    path = kubeconfig(tmp_path / "k")
-    edit(path, ('"user": "u"', '"user": "nobody"'))
-
-    with pytest.raises(ConfigError, match=r"names no known user \(user: nobody\)"):
-        await config.load(path)
 
 
 async def test_no_cluster_at_all(tmp_path: Path) -> None:
