@@ -1,5 +1,6 @@
 """Pods for tests of decisions: as JSON, as the decisions see them, and whole jobs in a line of letters."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -45,6 +46,7 @@ def pod(
         **more: fields of `Pod`, such as `deleting=True`.
     """
     outcome = _OUTCOMES[letter]
+    more = {"started": outcome is not Outcome.PENDING, "ready": outcome is Outcome.RUNNING} | more
     ended = {"exit_code": int(letter == "F") if code is None else code, "finished_at": at(seconds)}
     return Pod(f"train-{role.slug}-{index}", role, index, outcome, **{**(ended if outcome.ended else {}), **more})
 
@@ -77,9 +79,10 @@ def standing(job: Job, *, address: str | None = ADDRESS, **letters: str) -> Obse
     return of(*pods, address=address if job.host_role is not None else None)
 
 
-def everywhere(job: Job, letter: str) -> Observed:
-    """What a job owns when all its pods stand alike."""
-    return standing(job, **{role.value: letter * job.replicas(role) for role in job.roles})
+def everywhere(job: Job, letter: str, *, attempt: int = 0) -> Observed:
+    """What a job owns when all its pods stand alike, and belong to one attempt."""
+    found = standing(job, **{role.value: letter * job.replicas(role) for role in job.roles})
+    return replace(found, pods={key: replace(pod, attempt=attempt) for key, pod in found.pods.items()})
 
 
 def keys(role: Role, *indices: int) -> tuple[PodKey, ...]:
