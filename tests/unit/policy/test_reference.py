@@ -81,8 +81,7 @@ def lives() -> Iterator[Decision]:
         Job.parse(msjob(worker=3)), decide(job, {}, everywhere(job, "R"), at(0)).status, everywhere(job, "R"), at(1)
     )
     yield decide(Job.parse(msjob(run_policy={"startupDeadlineSeconds": 1})), BY_GO, everywhere(job, "P"), at(100))
-    for status in hindered(job):
-        yield status
+    yield from hindered(job)
 
 
 def hindered(job: Job) -> Iterator[Decision]:
