@@ -19,24 +19,16 @@ from msjob.structural import INT64, JsonSchema
 Unknown = Literal["error", "ignore"]
 Path = tuple[str | int, ...]
 
-MAX_DEPTH: Final = 32
-"""How deep values in content without a schema may be nested. The API server allows more, and Python less than that."""
-
 _SHAPES: Final = {"array": "list", "object": "object"}
 _ABSENT: Final = object()
 
 
 @dataclass(slots=True)
 class _Node:
-    """A schema, reduced to what pruning asks for.
+    """A schema, reduced to what pruning asks for; `open` stands for content without a schema, which is left out."""
 
-    An open object, of which the schema allows fields that it does not know, keeps them; one of which the schema knows
-    no field at all stands for content that nothing here reads, and is left out.
-    """
-
-    shape: Literal["ignored", "list", "map", "object", "value"]
+    shape: Literal["list", "map", "object", "open", "value"]
     nullable: bool
-    is_open: bool
     properties: dict[str, "_Node"]
     defaults: tuple[tuple[str, Any], ...]
     each: "_Node | None"
@@ -48,15 +40,13 @@ def _compile(schema: JsonSchema) -> _Node:
     properties = {key: _compile(value) for key, value in schema.get("properties", {}).items()}
     each = schema.get("items") or schema.get("additionalProperties")
     shape: Any = _SHAPES.get(schema.get("type", ""), "value")
-    is_open = schema.get("x-kubernetes-preserve-unknown-fields", False)
-    if is_open and not properties:
-        shape = "ignored"
+    if shape == "object" and schema.get("x-kubernetes-preserve-unknown-fields"):
+        shape = "open"
     elif shape == "object" and each:
         shape = "map"
     return _Node(
         shape=shape,
         nullable=schema.get("nullable", False),
-        is_open=is_open,
         properties=properties,
         defaults=tuple((k, v["default"]) for k, v in schema.get("properties", {}).items() if "default" in v),
         each=_compile(each) if each else None,
@@ -163,9 +153,7 @@ class _Walk:
         known = node.properties
         for key, item in value.items():
             child = known.get(key)
-            if child is None and node.is_open:
-                self._open(key, item, path, result)
-            elif child is None:
+            if child is None:
                 self._unknown(key, node, path)
             elif item is not None:
                 self._budget -= len(key) + 3
@@ -183,41 +171,14 @@ class _Walk:
         each = node.each or node
         result: dict[str, Any] = {}
         for key, item in value.items():
-            if self._is_key(key, path) and item is not None:
+            if not isinstance(key, str):
+                self._fault((*path, _key(key)), f"a key must be a string, not {_name(key)}: put it in quotes")
+            elif not self._encodable(key):
+                self._fault(path, "a key holds half a character (a lone surrogate), which is no valid text")
+            elif item is not None:
                 self._budget -= len(key) + 3
                 result[str(key)] = self._any(item, each, path, key)
         return result
-
-    def _open(self, key: Any, value: Any, path: Path, result: dict[str, Any]) -> None:  # noqa: ANN401
-        """Keep a field that the schema does not know, nulls in it included, as the API server does."""
-        if self._is_key(key, path):
-            self._budget -= len(key) + 3
-            result[str(key)] = self._unguided(value, (*path, key), MAX_DEPTH)
-
-    def _unguided(self, value: Any, path: Path, depth: int) -> Any:  # noqa: ANN401
-        if not isinstance(value, Mapping | list):
-            return self._value(value, path)
-        if not depth:
-            self._fault(path, f"is nested more than {MAX_DEPTH} levels deep")
-            return None
-        self.spend(len(value) + 2)
-        if isinstance(value, list):
-            return [self._unguided(item, (*path, index), depth - 1) for index, item in enumerate(value)]
-        result: dict[str, Any] = {}
-        for key, item in value.items():
-            if self._is_key(key, path):
-                self._budget -= len(key) + 3
-                result[str(key)] = self._unguided(item, (*path, key), depth - 1)
-        return result
-
-    def _is_key(self, key: Any, path: Path) -> bool:  # noqa: ANN401
-        if not isinstance(key, str):
-            self._fault((*path, _key(key)), f"a key must be a string, not {_name(key)}: put it in quotes")
-        elif not self._encodable(key):
-            self._fault(path, "a key holds half a character (a lone surrogate), which is no valid text")
-        else:
-            return True
-        return False
 
     def _list(self, value: Any, node: _Node, path: Path) -> Any:  # noqa: ANN401
         if not isinstance(value, list):

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from msjob import installed
 from msjob.api import meta, rules
+from msjob.api.kubernetes import MetricSpec
 from msjob.api.status import MSJobStatus
 from msjob.api.types import MSJobSpec
 from msjob.structural import EACH, structural
@@ -22,15 +23,7 @@ TEMPLATE: Final = ("msReplicaSpecs", EACH, "template")
 """Where the pod template stands in `spec`."""
 
 METRIC: Final = ("elasticPolicy", "metrics", EACH)
-"""Where a metric of the HorizontalPodAutoscaler stands in `spec`."""
-
-_OPEN_METRIC: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {"type": {"description": "Kind of the metric.", "type": "string", "minLength": 1, "maxLength": 63}},
-    "required": ["type"],
-    "x-kubernetes-preserve-unknown-fields": True,
-}
-"""A metric is handed on as it is: which there are, the API server of the cluster knows (autoscaling/v2 MetricSpec)."""
+"""Where a metric of the HorizontalPodAutoscaler stands in `spec`; the operator hands it on as it is."""
 
 COLUMNS: Final[tuple[dict[str, Any], ...]] = (
     {
@@ -86,7 +79,7 @@ def pod_template() -> tuple[str, dict[str, Any]]:
 
 @cache
 def _schema() -> dict[str, Any]:
-    spec = structural(MSJobSpec, {TEMPLATE: pod_template()[1], METRIC: deepcopy(_OPEN_METRIC)})
+    spec = structural(MSJobSpec, {TEMPLATE: pod_template()[1], METRIC: structural(MetricSpec)})
     spec["x-kubernetes-validations"] = rules.cel_for_spec()
     return {
         "description": "A MindSpore training job: pods in roles, started as one cluster, run to an end.",

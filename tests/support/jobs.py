@@ -3,7 +3,7 @@
 All of it is plain JSON, a new object on each call, so a test may change what it got.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import deepcopy
 from typing import Any
 
@@ -58,15 +58,26 @@ def template(  # noqa: PLR0913 - keyword-only shortcuts
     return {"metadata": metadata, **result} if metadata else result
 
 
-def role(replicas: int | None = 1, pod: Json | None = None, restart_policy: str | None = None) -> Json:
+def role(
+    replicas: int | None = 1,
+    pod: Json | None = None,
+    restart_policy: str | None = None,
+    restart_scope: str | None = None,
+) -> Json:
     """An item of `msReplicaSpecs`; `None` leaves a field out.
 
     Args:
         replicas: number of pods.
         pod: its pod template, by default `template()`.
         restart_policy: of the role.
+        restart_scope: of the role.
     """
-    fields = {"replicas": replicas, "restartPolicy": restart_policy, "template": deepcopy(pod) if pod else template()}
+    fields = {
+        "replicas": replicas,
+        "restartPolicy": restart_policy,
+        "restartScope": restart_scope,
+        "template": deepcopy(pod) if pod else template(),
+    }
     return {key: value for key, value in fields.items() if value is not None}
 
 
@@ -197,6 +208,19 @@ def templates(draw: st.DrawFn) -> Json:
 
 
 _restart_policies = st.sampled_from([None, "Never", "OnFailure", "Always", "ExitCode"])
+_restart_scopes = st.sampled_from([None, None, "Job", "Pod"])
+_metrics = st.sampled_from(
+    [
+        {
+            "type": "Resource",
+            "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 80}},
+        },
+        {
+            "type": "Pods",
+            "pods": {"metric": {"name": "queue"}, "target": {"type": "AverageValue", "averageValue": "1"}},
+        },
+    ]
+).map(deepcopy)
 _shapes = st.sampled_from(
     [
         # Roles, launch mode: one line for each way in which processes find each other.
@@ -214,6 +238,84 @@ _shapes = st.sampled_from(
 
 
 @st.composite
+def failure_policies(draw: st.DrawFn, keys: Collection[str]) -> Json:
+    """Failure policies.
+
+    Args:
+        draw: given by hypothesis.
+        keys: roles of the job.
+    """
+    parts: dict[str, st.SearchStrategy[Any]] = {
+        "onExitCodes": st.fixed_dictionaries(
+            {
+                "operator": st.sampled_from(["In", "NotIn"]),
+                "values": st.lists(st.integers(1, 255), min_size=1, max_size=3),
+            },
+            optional={"containerName": st.sampled_from(["mindspore", "logs"])},
+        ),
+        "onPodConditions": st.lists(
+            st.fixed_dictionaries(
+                {"type": st.sampled_from(["DisruptionTarget", "Ready"])},
+                optional={"status": st.sampled_from(["True", "False", "Unknown"])},
+            ),
+            min_size=1,
+            max_size=2,
+        ),
+        "onPodReasons": st.lists(st.sampled_from(["Evicted", "OOMKilled"]), min_size=1, max_size=2),
+        "replicaTypes": st.lists(
+            st.sampled_from(sorted(keys)).flatmap(lambda key: st.sampled_from([key, key.lower(), key.upper()])),
+            min_size=1,
+            max_size=3,
+        ),
+    }
+    actions = st.sampled_from(["FailJob", "Restart", "RestartIgnoringLimit", "IgnorePod"])
+    rules = []
+    for _ in range(draw(st.integers(1, 2))):
+        named = draw(st.sets(st.sampled_from(sorted(parts)), min_size=1, max_size=2))
+        rules.append({"action": draw(actions), **{key: draw(parts[key]) for key in sorted(named)}})
+    return {"rules": rules}
+
+
+def elastic_policies(worker: Json) -> st.SearchStrategy[Json]:
+    """Elastic policies.
+
+    Args:
+        worker: the role Worker of the job.
+    """
+    replicas = worker.get("replicas", 1)
+    return st.fixed_dictionaries(
+        {"maxReplicas": st.integers(replicas, replicas + 5)},
+        optional={"minReplicas": st.integers(1, replicas), "metrics": st.lists(_metrics, max_size=2)},
+    )
+
+
+@st.composite
+def run_policies(draw: st.DrawFn, keys: Collection[str]) -> Json:
+    """Run policies of jobs that run: neither suspended nor of another manager.
+
+    Args:
+        draw: given by hypothesis.
+        keys: roles of the job.
+    """
+    seconds = st.integers(1, 2**31 - 1)
+    policy: Json = draw(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "cleanPodPolicy": st.sampled_from(["", "All", "Running", "None"]),
+                "ttlSecondsAfterFinished": st.just(0) | seconds,
+                "activeDeadlineSeconds": seconds,
+                "startupDeadlineSeconds": seconds,
+                "backoffLimit": st.integers(0, 5),
+                "forceDeleteAfterSeconds": seconds,
+                "failurePolicy": failure_policies(keys),
+            },
+        )
+    )
+    return policy
+
+
+@st.composite
 def jobs(draw: st.DrawFn, max_workers: int = 3) -> Json:
     """Valid MSJobs of every launch mode.
 
@@ -226,7 +328,7 @@ def jobs(draw: st.DrawFn, max_workers: int = 3) -> Json:
     for key in draw(st.permutations(keys)):
         spelling = draw(st.sampled_from([key, key.lower(), key.upper()]))
         replicas = 1 if key == "Scheduler" else draw(st.none() | st.integers(1, max_workers))
-        roles[spelling] = role(replicas, draw(templates()), draw(_restart_policies))
+        roles[spelling] = role(replicas, draw(templates()), draw(_restart_policies), draw(_restart_scopes))
     job = msjob(draw(names), scheduler=None, worker=None)
     job["spec"]["msReplicaSpecs"] = roles
     optional = {
@@ -234,6 +336,8 @@ def jobs(draw: st.DrawFn, max_workers: int = 3) -> Json:
         "procPerWorker": st.none() | st.integers(1, 16) | st.just("auto"),
         "successPolicy": st.sampled_from([None, "", "AllWorkers"]),
         "enableDynamicWorker": st.none() | st.booleans(),
+        "runPolicy": st.none() | run_policies(keys),
+        "elasticPolicy": st.none() | elastic_policies(roles["Worker"]) if "Worker" in roles else st.none(),
     }
     for field, strategy in optional.items():
         value = draw(strategy)

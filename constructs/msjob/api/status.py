@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from msjob.api.kubernetes import LabelSelector
 from msjob.api.types import ApiModel
 
 
@@ -19,27 +20,6 @@ class Condition(ApiModel):
     message: Annotated[str, Field(max_length=32768)] | None = Field(None, description="What happened, for a person.")
     last_update_time: datetime | None = Field(None, description="When reason or message last changed.")
     last_transition_time: datetime | None = Field(None, description="When status last changed.")
-
-
-class LabelSelectorRequirement(ApiModel):
-    """One requirement of a label selector (k8s.io/apimachinery/pkg/apis/meta/v1)."""
-
-    key: Annotated[str, Field(max_length=317)] = Field(description="Key of the label.")
-    operator: Annotated[str, Field(max_length=16)] = Field(description="In, NotIn, Exists or DoesNotExist.")
-    values: Annotated[list[Annotated[str, Field(max_length=63)]], Field(max_length=100)] | None = Field(
-        None, description="Values that In and NotIn compare with."
-    )
-
-
-class LabelSelector(ApiModel):
-    """A label selector (k8s.io/apimachinery/pkg/apis/meta/v1)."""
-
-    match_labels: dict[Annotated[str, Field(max_length=317)], Annotated[str, Field(max_length=63)]] | None = Field(
-        None, description="Labels with their values.", max_length=100
-    )
-    match_expressions: Annotated[list[LabelSelectorRequirement], Field(max_length=100)] | None = Field(
-        None, description="Further requirements."
-    )
 
 
 class ReplicaStatus(ApiModel):

@@ -82,10 +82,17 @@ class FailureAction(StrEnum):
     IGNORE_POD = "IgnorePod"
 
 
+class Manager(StrEnum):
+    """Controllers that a job may name as the one that runs it."""
+
+    SELF = meta.MANAGED_BY_SELF
+    MULTIKUEUE = meta.MANAGED_BY_MULTIKUEUE
+
+
 class OnExitCodes(ApiModel):
     """Exit codes of one container."""
 
-    container_name: Annotated[str, Field(max_length=63)] | None = Field(
+    container_name: Annotated[str, Field(min_length=1, max_length=63)] | None = Field(
         None, description="Container whose exit code counts. Default: mindspore."
     )
     operator: Literal["In", "NotIn"] = Field(description="In: the code is one of values. NotIn: it is none of them.")
@@ -97,7 +104,9 @@ class OnExitCodes(ApiModel):
 class OnPodCondition(ApiModel):
     """One condition of a pod."""
 
-    type: Annotated[str, Field(max_length=316)] = Field(description="Type of the condition, such as DisruptionTarget.")
+    type: Annotated[str, Field(min_length=1, max_length=316)] = Field(
+        description="Type of the condition, such as DisruptionTarget."
+    )
     status: Literal["True", "False", "Unknown"] | None = Field(
         None, description="Status of the condition. Default: True."
     )
@@ -212,7 +221,7 @@ class RunPolicy(ApiModel):
     suspend: bool | None = Field(
         None, description="True: the job has no pods. Set back to false to start or resume it."
     )
-    managed_by: Literal["mindspore.gitee.com/ms-operator", "kueue.x-k8s.io/multikueue"] | None = Field(
+    managed_by: Manager | None = Field(
         None,
         description=(
             "Controller that runs the job. Any other than mindspore.gitee.com/ms-operator (default) makes this "
@@ -291,6 +300,6 @@ class MSJobSpec(ApiModel):
             "new world size. Needs the role key Worker."
         ),
     )
-    managed_by: Literal["mindspore.gitee.com/ms-operator", "kueue.x-k8s.io/multikueue"] | None = Field(
+    managed_by: Manager | None = Field(
         None, description="Same as runPolicy.managedBy, at the place where MultiKueue looks for it. Immutable."
     )

@@ -58,6 +58,8 @@ def test_stricter(admin: Client, shared_namespace: str, case: Verdict) -> None:
 def test_update(admin: Client, namespace: str, case: Update) -> None:
     """Each change of a stored job is judged as the table says, with the message of its rule."""
     stored = admin.create(MSJOBS, {**case.before, "metadata": {"name": "train", "namespace": namespace}})
+    if "status" in case.before:
+        stored = admin.replace(MSJOBS, {**stored, "status": case.before["status"]}, subresource="status")
     case.change(stored)
 
     try:

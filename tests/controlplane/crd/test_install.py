@@ -6,7 +6,9 @@ from importlib.util import module_from_spec, spec_from_file_location
 
 import pytest
 
+from msjob.api.kubernetes import MetricSpec
 from msjob.schema import crd_manifest
+from msjob.structural import structural
 from support.programs import ROOT
 from support.testbed.client import Client, Object
 from support.testbed.kubectl import Kubectl
@@ -81,3 +83,24 @@ def test_template_is_of_this_kubernetes(admin: Client) -> None:
     document = json.loads(admin.request("GET", "/openapi/v3/api/v1"))
 
     assert generator.OUTPUT.read_text() == generator.render(document, generator.VERSION)
+
+
+def test_metrics_are_of_this_kubernetes(admin: Client) -> None:
+    """A metric of an elastic job has the fields that a HorizontalPodAutoscaler has on this API server, and no other."""
+    document = json.loads(admin.request("GET", "/openapi/v3/apis/autoscaling/v2"))["components"]["schemas"]
+    (theirs,) = [value for key, value in document.items() if key.endswith("autoscaling.v2.MetricSpec")]
+
+    assert fields(structural(MetricSpec)) == fields(theirs, document)
+
+
+def fields(schema: Object, document: Object | None = None) -> Object:
+    """Names of all fields in a schema with the names of the required ones, without types or bounds."""
+    for inner in schema.get("allOf", []):
+        schema = inner
+    if "$ref" in schema:
+        return fields((document or {})[schema["$ref"].rpartition("/")[2]], document)
+    inner = schema.get("items") or schema.get("additionalProperties")
+    if inner:
+        return {"*": fields(inner, document)}
+    found = {key: fields(value, document) for key, value in schema.get("properties", {}).items()}
+    return {**found, "required": sorted(schema["required"])} if "required" in schema else found

@@ -7,6 +7,7 @@ from msjob.api import Problem
 from msjob.api.rules import RULES, cel_for_root, cel_for_spec, check
 from support.jobs import Json, jobs, msjob, role, template
 from support.properties import few
+from support.verdicts.case import CPU_METRIC, failing, on_codes
 
 NO_MINDSPORE = {"spec": {"containers": [{"name": "main"}]}}
 
@@ -60,6 +61,54 @@ EXAMPLES: list[tuple[str, Json, Json, str]] = [
         msjob(managed_by="kueue.x-k8s.io/multikueue", run_policy={"managedBy": "kueue.x-k8s.io/multikueue"}),
         msjob(managed_by="kueue.x-k8s.io/multikueue", run_policy={"managedBy": "mindspore.gitee.com/ms-operator"}),
         "spec.managedBy",
+    ),
+    (
+        "failure-rule-names",
+        failing({"action": "IgnorePod", "replicaTypes": ["worker"]}),
+        failing({"action": "IgnorePod"}),
+        "spec.runPolicy.failurePolicy.rules[0]",
+    ),
+    (
+        "failure-rule-codes",
+        on_codes([0, 1], "NotIn"),
+        on_codes([0, 1], "In"),
+        "spec.runPolicy.failurePolicy.rules[0].onExitCodes.values",
+    ),
+    (
+        "failure-rule-roles",
+        failing({"action": "Restart", "replicaTypes": ["PS"]}, ps=1),
+        failing({"action": "Restart", "replicaTypes": ["PS"]}),
+        "spec.runPolicy.failurePolicy.rules[0].replicaTypes[0]",
+    ),
+    (
+        "elastic-bounds",
+        msjob(elastic_policy={"minReplicas": 2, "maxReplicas": 2}),
+        msjob(elastic_policy={"minReplicas": 2, "maxReplicas": 1}),
+        "spec.elasticPolicy.minReplicas",
+    ),
+    (
+        "elastic-worker",
+        msjob(elastic_policy={"maxReplicas": 2}),
+        msjob(worker=None, elastic_policy={"maxReplicas": 2}),
+        "spec.elasticPolicy",
+    ),
+    (
+        "elastic-replicas",
+        msjob(worker=role(None), elastic_policy={"maxReplicas": 2}),
+        msjob(worker=3, elastic_policy={"maxReplicas": 2}),
+        "spec.msReplicaSpecs.Worker.replicas",
+    ),
+    (
+        "elastic-metrics",
+        msjob(elastic_policy={"maxReplicas": 2, "metrics": [CPU_METRIC]}),
+        msjob(elastic_policy={"maxReplicas": 2, "metrics": [CPU_METRIC, {**CPU_METRIC, "type": "Pods"}]}),
+        "spec.elasticPolicy.metrics[1]",
+    ),
+    (
+        "elastic-name",
+        msjob("a" * 54, scheduler=None, elastic_policy={"maxReplicas": 10}),
+        msjob("a" * 54, scheduler=None, elastic_policy={"maxReplicas": 11}),
+        "metadata.name",
     ),
 ]
 

@@ -14,9 +14,9 @@ from msjob.schema import crd_manifest, openapi_schema
 TEMPLATE = "spec.msReplicaSpecs.*.template."
 KEYWORDS = frozenset(
     {"additionalProperties", "default", "description", "enum", "format", "items", "maxItems", "maxLength"}
-    | {"maxProperties", "maximum", "minimum", "nullable", "pattern", "properties", "required", "type"}
-    | {"x-kubernetes-int-or-string", "x-kubernetes-list-map-keys", "x-kubernetes-list-type", "x-kubernetes-map-type"}
-    | {"x-kubernetes-validations"}
+    | {"maxProperties", "maximum", "minItems", "minLength", "minimum", "nullable", "pattern", "properties", "required"}
+    | {"type", "x-kubernetes-int-or-string", "x-kubernetes-list-map-keys", "x-kubernetes-list-type"}
+    | {"x-kubernetes-map-type", "x-kubernetes-validations"}
 )
 """All that the schema uses; each is accepted by the API server and kept."""
 

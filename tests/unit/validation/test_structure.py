@@ -47,7 +47,14 @@ def test_strict(schema: dict[str, Any], expected: dict[str, Any]) -> None:
     ("schema", "value", "expected"),
     [
         ({"type": "string", "pattern": "^[a-c]$"}, "d", 'must match ^[a-c]$, not "d"'),
-        ({"type": "string", "minLength": 2}, "d", "breaks minLength"),
+        ({"type": "string", "minLength": 2}, "d", "must have at least 2 characters, not 1"),
+        ({"type": "string", "minLength": 1}, "", "must not be empty"),
+        ({"type": "array", "items": {"type": "string"}, "minItems": 1}, [], "must not be empty"),
+        (
+            {"type": "array", "items": {"type": "string"}, "minItems": 2},
+            ["a"],
+            "must have at least 2 entries, not 1",
+        ),
         (
             {"type": "array", "items": {"type": "string"}, "maxItems": 1},
             ["a", "b"],

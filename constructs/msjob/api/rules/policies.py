@@ -1,9 +1,10 @@
 """Rules about policies: who manages a job, what its failures mean, between which bounds it is scaled."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, get_args
 
 from msjob.api import meta
+from msjob.api.kubernetes import MetricSpec
 from msjob.api.roles import Role
 from msjob.api.rules.rule import NO_ROLES, ROLES, Json, Path, Rule, replicas_of, roles_of, spec_path
 from msjob.api.rules.shape import job_name
@@ -17,6 +18,7 @@ _SAME_FAILURE_RULES = (
 )
 """The API server knows no bound for lists of the old object, so that a second look at each rule is too dear for it."""
 _ELASTIC = "self.elasticPolicy"
+_METRICS = {kind: kind[0].lower() + kind[1:] for kind in get_args(MetricSpec.model_fields["type"].annotation)}
 _NO_ELASTIC = f"!has({_ELASTIC})"
 _ELASTIC_MIN = f"(has({_ELASTIC}.minReplicas) ? {_ELASTIC}.minReplicas : 1)"
 _WORKERS = f"(has({ROLES}.Worker.replicas) ? {ROLES}.Worker.replicas : 1)"
@@ -88,6 +90,13 @@ def _elastic_replicas(obj: Json) -> Iterator[Path]:
             yield spec_path("msReplicaSpecs", Role.WORKER, "replicas")
 
 
+def _elastic_metrics(obj: Json) -> Iterator[Path]:
+    for index, metric in enumerate((_elastic(obj) or {}).get("metrics") or []):
+        named = [kind for kind, field in _METRICS.items() if metric.get(field) is not None]
+        if named != [metric["type"]]:
+            yield spec_path("elasticPolicy", "metrics", index)
+
+
 def _elastic_name(obj: Json) -> Iterator[Path]:
     policy = _elastic(obj)
     if policy is not None:
@@ -156,6 +165,16 @@ RULES: Final = (
         "replicas of Worker are outside minReplicas (1 unless set) and maxReplicas of elasticPolicy: choose a number "
         "between them",
         _elastic_replicas,
+    ),
+    Rule(
+        "elastic-metrics",
+        "spec",
+        f"{_NO_ELASTIC} || !has({_ELASTIC}.metrics) || {_ELASTIC}.metrics.all(m, "
+        + " && ".join(f"has(m.{field}) == (m.type == '{kind}')" for kind, field in _METRICS.items())
+        + ")",
+        "a metric of elasticPolicy needs the field that its type names, and no other: with type Resource, resource",
+        _elastic_metrics,
+        lenient="[oldSelf.value()].all(old, has(old.elasticPolicy) && self.elasticPolicy == old.elasticPolicy)",
     ),
     Rule(
         "elastic-name",
