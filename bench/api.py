@@ -31,7 +31,7 @@ class Api:
         context = ssl.create_default_context(cadata=authority)
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=IN_FLIGHT, ssl=context),
-            headers={"Authorization": f"Bearer {user['token']}", "Content-Type": "application/json"},
+            headers={"Authorization": f"Bearer {user['token']}"},
         )
 
     async def __aenter__(self) -> Self:
@@ -44,13 +44,20 @@ class Api:
         """Close."""
         await self._session.close()
 
-    async def call(self, method: str, path: str, body: bytes | None = None) -> bytes:
+    async def call(self, method: str, path: str, body: bytes | None = None, kind: str = "application/json") -> bytes:
         """One request; the answer's body.
+
+        Args:
+            method: HTTP method.
+            path: with its query.
+            body: JSON.
+            kind: content type of the body.
 
         Raises:
             RuntimeError: the answer is no success.
         """
-        async with self._session.request(method, self._server + path, data=body) as response:
+        headers = {"Content-Type": kind}
+        async with self._session.request(method, self._server + path, data=body, headers=headers) as response:
             answer = await response.read()
             if response.status >= 300:  # noqa: PLR2004 - what is no success
                 raise RuntimeError(f"{method} {path}: {response.status} {answer[:300]!r}")
@@ -60,6 +67,12 @@ class Api:
         """Read JSON."""
         answer: dict[str, Any] = json.loads(await self.call("GET", path))
         return answer
+
+    async def report(self, namespace: str, pod: str, status: dict[str, Any]) -> None:
+        """Write the status of a pod, as its kubelet does."""
+        body = json.dumps({"status": status}).encode()
+        path = f"/api/v1/namespaces/{namespace}/pods/{pod}/status"
+        await self.call("PATCH", path, body, "application/strategic-merge-patch+json")
 
     async def post_all(self, path: str, bodies: Iterable[bytes]) -> None:
         """Post bodies, `IN_FLIGHT` at a time."""
