@@ -1,7 +1,7 @@
 """What the operator, and the people who use it, may do.
 
 The operator gets what it uses and no more: every verb below is one that the controller sends, and none is missing. It
-reads no Secrets and no ConfigMaps, and changes nothing outside its own kinds.
+reads no Secrets and no ConfigMaps, and changes nothing but jobs and what they own.
 """
 
 from typing import Any, Final
@@ -36,7 +36,8 @@ def manager_rules() -> list[dict[str, Any]]:
         Rules of a ClusterRole, one resource each.
     """
     return [
-        _rule(GROUP, PLURAL, ["list", "watch"]),
+        # A finished job is deleted once its ttlSecondsAfterFinished is over.
+        _rule(GROUP, PLURAL, ["delete", "list", "watch"]),
         # Conditions, counts and times go out as merge patches.
         _rule(GROUP, f"{PLURAL}/status", ["patch"]),
         # A pod whose owner reference blocks the owner's deletion: clusters with the admission plugin
@@ -45,6 +46,10 @@ def manager_rules() -> list[dict[str, Any]]:
         # `get` tells, when a create answers "already exists", whether the object in the way is the job's own.
         _rule("", "pods", ["create", "delete", *_READ]),
         _rule("", "services", ["create", "delete", *_READ]),
+        _rule("autoscaling", "horizontalpodautoscalers", ["create", "delete", *_READ]),
+        # Pods on a node that does not answer are neither waited for nor blamed. The operator works without this right,
+        # and then takes no node for lost.
+        _rule("", "nodes", ["list", "watch"]),
         # Events lie beside the job they tell of; a repeated one is counted up by a patch.
         _rule("", "events", ["create", "patch"]),
     ]

@@ -38,11 +38,13 @@ class Rendered:
         service: the Service in front of the MindSpore Scheduler, if the job has one.
         pods: in order of creation: Scheduler, PS, Worker, by index.
         extras: objects that a site's own construct adds, owned by the job.
+        autoscaler: the HorizontalPodAutoscaler of an elastic job.
     """
 
     service: Template | None
     pods: tuple[PodRange, ...]
     extras: tuple[Template, ...] = ()
+    autoscaler: Template | None = None
 
     def pod(self, role: Role, index: int, facts: Facts) -> str:
         """Body of one pod as JSON text.
@@ -63,6 +65,8 @@ class Rendered:
         for part in self.pods:
             for index in range(part.first, part.first + part.count):
                 yield part.template.fill(facts, index)
+        if self.autoscaler is not None:
+            yield self.autoscaler.fill(facts)
 
     def objects(self, facts: Facts | None = None) -> list[dict[str, Any]]:
         """All objects, in order of creation.
@@ -81,6 +85,7 @@ class Rendered:
                 for part in self.pods
             ],
             "extras": [extra.to_wire() for extra in self.extras],
+            "autoscaler": None if self.autoscaler is None else self.autoscaler.to_wire(),
         }
 
     @classmethod
@@ -90,4 +95,5 @@ class Rendered:
             service=None if data["service"] is None else Template.from_wire(data["service"]),
             pods=tuple(PodRange(Role(p["role"]), p["first"], p["count"], Template.from_wire(p)) for p in data["pods"]),
             extras=tuple(Template.from_wire(extra) for extra in data["extras"]),
+            autoscaler=None if data["autoscaler"] is None else Template.from_wire(data["autoscaler"]),
         )

@@ -9,12 +9,12 @@ from typing import Any, Final
 from msjob.api import meta
 from msjob.rendered import Rendered
 from msjob.workload.tokens import Facts
-from msjob_controller.cluster import Cluster
+from msjob_controller.cluster import AUTOSCALERS, AUTOSCALING, Cluster
 from msjob_controller.kube.cache import Informer
-from msjob_controller.kube.errors import AlreadyExists, ApiError, LeadershipLost, NotFound
+from msjob_controller.kube.errors import AlreadyExists, ApiError, Conflict, LeadershipLost, NotFound
 from msjob_controller.kube.paths import resource_path
 from msjob_controller.kube.transport import Transport, decode
-from msjob_controller.policy.observed import PodKey
+from msjob_controller.policy.observed import Pod, PodKey
 
 Json = dict[str, Any]
 
@@ -56,17 +56,23 @@ class Actions:
         job: JSON of the job.
         leads: whether this instance may write at this moment, asked before each write: one that was frozen in the
             middle of a pass may wake up when another leads.
+
+    Attributes:
+        adopted: children that were to be made and turned out to be there. The caches know them now, and no event will
+            tell of them.
     """
 
     def __init__(self, transport: Transport, cluster: Cluster, job: Json, leads: Callable[[], bool]) -> None:
+        self.adopted = 0
         self._transport = transport
         self._leads = leads
         self._cluster = cluster
         metadata = job["metadata"]
         self._namespace: str = metadata["namespace"]
+        self._name: str = metadata["name"]
         self._uid: str = metadata["uid"]
         self._version: str = metadata["resourceVersion"]
-        self._path = resource_path(meta.API_VERSION, meta.PLURAL, self._namespace, metadata["name"])
+        self._path = resource_path(meta.API_VERSION, meta.PLURAL, self._namespace, self._name)
 
     async def patch_status(self, patch: Json) -> None:
         """Change the status, if the job is still the one the decision was made on.
@@ -119,14 +125,59 @@ class Actions:
             size *= 2
         return made, []
 
-    async def delete_pods(self, names: Iterable[str]) -> list[Failure]:
-        """Delete pods, with the grace that each asks for."""
-        wanted = [f"{self._namespace}/{name}" for name in names]
-        return await self._delete_all("pods", self._cluster.pods, wanted)
+    async def create_autoscaler(self, rendered: Rendered, facts: Facts) -> list[Failure]:
+        """Create the HorizontalPodAutoscaler."""
+        if rendered.autoscaler is None:
+            return []
+        body = rendered.autoscaler.fill(facts)
+        failure = await self._create(AUTOSCALING, AUTOSCALERS, body, self._cluster.autoscalers)
+        return [] if failure is None else [failure]
+
+    async def delete_pods(self, pods: Iterable[Pod], *, force: bool = False) -> list[Failure]:
+        """Delete pods: these, and none that has taken the name of one since.
+
+        Args:
+            pods: all of them at once, as far as the transport allows.
+            force: at once, without waiting for the word of the node; else with the grace that each asks for.
+        """
+        grace = 0 if force else None
+        cache = self._cluster.pods
+        deletions = (self._delete("v1", "pods", cache, pod.name, uid=pod.uid, grace=grace) for pod in pods)
+        results = await asyncio.gather(*deletions)
+        return [failure for failure in results if failure is not None]
 
     async def delete_service(self, name: str) -> list[Failure]:
         """Delete the Service."""
-        return await self._delete_all("services", self._cluster.services, [f"{self._namespace}/{name}"])
+        failure = await self._delete("v1", "services", self._cluster.services, name)
+        return [] if failure is None else [failure]
+
+    async def delete_autoscaler(self, name: str) -> list[Failure]:
+        """Delete the HorizontalPodAutoscaler."""
+        failure = await self._delete(AUTOSCALING, AUTOSCALERS, self._cluster.autoscalers, name)
+        return [] if failure is None else [failure]
+
+    async def delete_job(self) -> list[Failure]:
+        """Delete the job itself; what it owns follows.
+
+        Raises:
+            Conflict: it has changed since the decision, its TTL may have been raised: look again.
+            LeadershipLost: see `patch_status`.
+        """
+        self._check_leadership()
+        try:
+            left = await self._transport.delete(
+                self._path, uid=self._uid, resource_version=self._version, propagation="Background"
+            )
+        except NotFound:
+            return []
+        except Conflict:
+            raise
+        except ApiError as error:
+            return [Failure(self._name, error)]
+        if left.get("kind") == meta.KIND:
+            # A finalizer holds it.
+            self._cluster.jobs.apply_local(left)
+        return []
 
     async def _create(self, api_version: str, plural: str, body: str, cache: Informer | None) -> Failure | None:
         path = resource_path(api_version, plural, self._namespace)
@@ -157,21 +208,28 @@ class Actions:
             leaving = found["metadata"].get("deletionTimestamp") is not None
             return Failure(name, NameTakenError(f"{path}/{name}", leaving=leaving))
         cache.apply_local(found)
+        self.adopted += 1
         return None
 
-    async def _delete_all(self, plural: str, cache: Informer, keys: list[str]) -> list[Failure]:
-        results = await asyncio.gather(*(self._delete(plural, cache, key) for key in keys))
-        return [failure for failure in results if failure is not None]
-
-    async def _delete(self, plural: str, cache: Informer, key: str) -> Failure | None:
+    async def _delete(
+        self,
+        api_version: str,
+        plural: str,
+        cache: Informer,
+        name: str,
+        *,
+        uid: str | None = None,
+        grace: int | None = None,
+    ) -> Failure | None:
+        key = f"{self._namespace}/{name}"
         known = cache.get(key)
-        if known is None:
+        if known is None or uid not in (None, known["metadata"]["uid"]):
             return None
-        name, uid = known["metadata"]["name"], known["metadata"]["uid"]
-        path = resource_path("v1", plural, self._namespace, name)
+        uid = str(known["metadata"]["uid"])
+        path = resource_path(api_version, plural, self._namespace, name)
         self._check_leadership()
         try:
-            left = await self._transport.delete(path, uid=uid)
+            left = await self._transport.delete(path, uid=uid, grace=grace)
         except NotFound:
             cache.remove_local(key, uid)
             return None

@@ -4,7 +4,7 @@ The `training_operator_*` names are those of Kubeflow's training operator v1.9, 
 carries the name of a job, whose number has no bound.
 """
 
-from typing import Final
+from typing import Final, Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
@@ -12,6 +12,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 disable_created_metrics()  # type: ignore[no-untyped-call]  # the package has no annotation for it
 
 FRAMEWORK: Final = "mindspore"
+RestartReason = Literal["failure", "disruption", "scale"]
+"""What a job was restarted for."""
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
@@ -27,8 +29,14 @@ class Metrics:
                 ("job_namespace", "framework"),
                 registry=self.registry,
             )
-            for what in ("created", "deleted", "successful", "failed")
+            for what in ("created", "deleted", "successful", "failed", "restarted")
         }
+        self._restarts = Counter(
+            "msjob_job_restarts",
+            "Restarts of jobs by what they were for.",
+            ("job_namespace", "reason"),
+            registry=self.registry,
+        )
         self.created_pods = Counter("created_pods", "Pods created.", registry=self.registry)
         self.deleted_pods = Counter("deleted_pods", "Pods deleted by the operator.", registry=self.registry)
         self.failed_pod_creations = Counter(
@@ -60,6 +68,12 @@ class Metrics:
     def job(self, what: str, namespace: str) -> None:
         """Count a job: created, deleted, successful or failed."""
         self._jobs[what].labels(namespace, FRAMEWORK).inc()
+
+    def restarted(self, namespace: str, reason: RestartReason, count: int = 1) -> None:
+        """Count restarts of a job. One for a new number of Workers is none in the sense of `status.restarts`."""
+        self._restarts.labels(namespace, reason).inc(count)
+        if reason != "scale":
+            self._jobs["restarted"].labels(namespace, FRAMEWORK).inc(count)
 
     def service(self, *, created: bool) -> None:
         """Count the creation of a Service, or that it failed."""

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import structlog
 
+from msjob_controller import clock
 from msjob_controller.cluster import Cluster
 from msjob_controller.kube import config
 from msjob_controller.kube.errors import ApiError, LeadershipLost
@@ -24,6 +25,8 @@ from msjob_controller.renderer import Renderer
 
 FLUSH_SECONDS: Final = 1.0
 """Time that events have to get out when the operator stops."""
+LEASE_SECONDS: Final = 0.5
+"""Pause before a job is looked at that came up while the Lease had run out."""
 
 _log = structlog.get_logger(__name__)
 
@@ -49,7 +52,9 @@ async def serve(options: Options, stop: asyncio.Event) -> None:
     ):
         elector = LeaderElector(lease_transport, namespace=options.leader_election_namespace)
         leads = (lambda: elector.is_leader) if options.leader_elect else (lambda: True)
-        operator = Operator(options, transport, metrics, leads)
+        # Who waits is ready to take over once it is known from whom.
+        standing_by = (lambda: bool(elector.holder)) if options.leader_elect else (lambda: False)
+        operator = Operator(options, transport, metrics, leads, standing_by)
         probes = Probes(operator.healthy, operator.ready, metrics.expose)
         try:
             if (health := address(options.health_probe_bind_address)) is not None:
@@ -70,9 +75,17 @@ class Operator:
         transport: to the API server.
         metrics: of the operator.
         leads: whether this instance may write at this moment.
+        standing_by: whether this instance, while it does not work, knows that another one does.
     """
 
-    def __init__(self, options: Options, transport: Transport, metrics: Metrics, leads: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        options: Options,
+        transport: Transport,
+        metrics: Metrics,
+        leads: Callable[[], bool],
+        standing_by: Callable[[], bool],
+    ) -> None:
         self._options = options
         self._metrics = metrics
         self._queue: KeyedQueue[str] = KeyedQueue()
@@ -80,7 +93,9 @@ class Operator:
         self._renderer = Renderer(options.job_construct, on_render=metrics.render)
         self._cluster = Cluster(transport, options.namespace, self._queue.add, self._gone)
         self._reconciler = Reconciler(transport, self._cluster, self._renderer, self._recorder, metrics, leads=leads)
-        self._leading = False
+        self._leads = leads
+        self._standing_by = standing_by
+        self._working = False
         metrics.queue_depth.set_function(lambda: len(self._queue))
 
     def healthy(self) -> bool:
@@ -88,12 +103,12 @@ class Operator:
         return True
 
     def ready(self) -> bool:
-        """Whether the caches are filled, or another instance leads and this one stands by."""
-        return not self._leading or self._cluster.synced
+        """Whether the caches are filled and kept up to date, or another instance leads and this one stands by."""
+        return self._cluster.ready if self._working else self._standing_by()
 
     async def run(self) -> None:
         """Work until cancelled."""
-        self._leading = True
+        self._working = True
         self._metrics.leader.set(1)
         telling = asyncio.create_task(self._recorder.run())
         try:
@@ -102,6 +117,7 @@ class Operator:
                     group.create_task(informer.run())
                 await self._cluster.wait_synced()
                 _log.info("operator.synced", jobs=len(self._cluster.jobs), pods=len(self._cluster.pods))
+                group.create_task(clock.watch(self._look_at_timers))
                 for _ in range(self._options.workers):
                     group.create_task(self._work())
         finally:
@@ -113,6 +129,11 @@ class Operator:
 
     async def _work(self) -> None:
         while (key := await self._queue.get()) is not None:
+            if not self._leads():
+                # Frozen for a while. The elector finds out whether the Lease is still ours, and ends all if it is not.
+                self._queue.add_after(key, LEASE_SECONDS)
+                self._queue.done(key)
+                continue
             started = time.monotonic()
             result = "ok"
             try:
@@ -135,6 +156,11 @@ class Operator:
             finally:
                 self._queue.done(key)
             self._metrics.reconciles.labels(result).observe(time.monotonic() - started)
+
+    def _look_at_timers(self) -> None:
+        for key, job in self._cluster.jobs.items():
+            if clock.may_wait(job):
+                self._queue.add(key)
 
     def _gone(self, job: dict[str, Any]) -> None:
         self._reconciler.forget(job)

@@ -4,17 +4,19 @@ import asyncio
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
 import structlog
 
 from msjob.api import ConditionType, EventReason, InvalidJobError, Job, Problem, Reason, managed
+from msjob.rendered import Rendered
 from msjob.validation import validate
 from msjob.workload.tokens import Facts
-from msjob_controller.actions import Actions, Failure, NameTakenError
+from msjob_controller import transitions
+from msjob_controller.actions import Actions, Failure
 from msjob_controller.cluster import Cluster
-from msjob_controller.kube.errors import ApiError, Invalid, Terminating
+from msjob_controller.hindrance import REASONS, Hindrance, hindrance, passing, refused, why
+from msjob_controller.kube.errors import Terminating
 from msjob_controller.kube.events import EventRecorder
 from msjob_controller.kube.transport import Transport
 from msjob_controller.metrics import Metrics
@@ -110,17 +112,22 @@ class Reconciler:
         uid = job["metadata"]["uid"]
         reading = self._reading(job)
         status = job.get("status") or {}
-        services = self._cluster.services_of(uid)
+        services, autoscalers = self._cluster.services_of(uid), self._cluster.autoscalers_of(uid)
         if isinstance(reading, Job):
-            # A site's construct may add Services of its own.
+            # A site's construct may add some of its own.
             services = [item for item in services if item["metadata"]["name"] == reading.service_name]
-        observed = observe(self._cluster.pods_of(uid), services)
+            autoscalers = [item for item in autoscalers if item["metadata"]["name"] == reading.name]
+        pods = self._cluster.pods_of(uid)
+        observed = observe(pods, services, autoscalers, self._cluster.lost_nodes(pods))
         now = self._clock()
         if isinstance(reading, Job):
             decision = decide(reading, status, observed, now)
         else:
             decision = reject(status, reading, job["metadata"]["generation"], now, observed)
-        return await self._act(job, decision, observed)
+        again, wait = await self._act(job, decision, observed)
+        # The autoscaler comes once all pods are there.
+        elastic = isinstance(reading, Job) and reading.spec.elastic_policy is not None
+        return again or (elastic and bool(decision.create_pods)), wait
 
     def _reading(self, job: Json) -> Job | list[Problem]:
         """The job parsed, or what is wrong with it. Judged once per generation."""
@@ -139,53 +146,69 @@ class Reconciler:
 
     async def _act(self, job: Json, decision: Decision, observed: Observed) -> tuple[bool, float | None]:
         actions = Actions(self._transport, self._cluster, job, self._leads)
+        writing = asyncio.ensure_future(self._write_status(job, decision, actions))
+        failures: list[Failure] = []
+        if _one_by_one(job, decision):
+            # Once pods are gone, only the status tells what they came to, and which attempt comes next.
+            await writing
+            failures = await self._delete(job, decision, observed, actions)
         # Together, since neither needs the other; both are seen to their end before an error of one counts. The events
         # of the status come first: that a job is there, then what was made for it.
-        writing = asyncio.ensure_future(self._write_status(job, decision, actions))
         written, created = await asyncio.gather(
             writing, self._create(job, decision, observed, actions, writing), return_exceptions=True
         )
-        if isinstance(created, RenderFailedError):
-            await self._write(job, stall(decision.status, Reason.RENDER_FAILED, str(created), self._clock()), actions)
-            raise RetryLaterError(str(created))
         if isinstance(written, BaseException):
             raise written
+        if isinstance(created, RenderFailedError):
+            await self._stall(job, decision, Hindrance(Reason.RENDER_FAILED, str(created)), actions)
+            raise RetryLaterError(str(created))
         if isinstance(created, BaseException):
             raise created
-        refused = next((failure for failure in created if _refused(failure.error)), None)
-        if refused is not None:
-            await self._refuse(job, decision, refused, actions)
+        refusal = next(filter(refused, created), None)
+        if refusal is not None:
+            await self._refuse(job, decision, refusal, actions)
             # Again, since pods that were taken before the refusal have to go.
             return True, None
-        # Deletes come after the status: once pods are gone, only the status tells what they came to.
-        failures = created + await self._delete(job, decision, observed, actions)
-        # In a namespace that is being deleted nothing can be made any more, and the job goes with it.
+        if (found := hindrance(created)) is not None:
+            await self._stall(job, decision, found, actions)
+        self._give_up_on_failures(job, created + failures)
+        return self._looks_again(decision, actions), written
+
+    def _give_up_on_failures(self, job: Json, failures: list[Failure]) -> None:
+        """End a pass in which something could not be done.
+
+        Raises:
+            RetryLaterError: there is something. In a namespace that is being deleted nothing can be made any more, and
+                the job goes with it.
+        """
         failures = [failure for failure in failures if not isinstance(failure.error, Terminating)]
         if failures:
             first = failures[0]
-            if not _passing(first):
+            if not passing(first):
                 _log.warning(
                     "child.failed", job=_key(job), child=first.name, error=str(first.error), count=len(failures)
                 )
             raise RetryLaterError(str(first.error))
-        # A job that was stalled and now has its pods can say so at once.
-        unstalled = bool(decision.create_pods) and conditions.is_true(
-            decision.status.get("conditions") or [], ConditionType.STALLED
-        )
-        return (decision.create_service or unstalled) and not created, written
+
+    def _looks_again(self, decision: Decision, actions: Actions) -> bool:
+        """Whether what was just done, and no event will tell of, calls for another look."""
+        made = bool(decision.create_service or decision.create_pods or decision.create_autoscaler)
+        # A job that was stalled and now has what it needs can say so at once.
+        stalled = conditions.is_true(decision.status.get("conditions") or [], ConditionType.STALLED)
+        return decision.create_service or actions.adopted > 0 or (made and stalled)
 
     async def _write_status(self, job: Json, decision: Decision, actions: Actions) -> float | None:
-        """Write the status if it changed. A change of numbers alone may wait a little.
+        """Write the status if it changed. A change of numbers alone may wait a little, if nothing waits for it.
 
         Returns:
             Seconds until the job wants another look.
         """
         uid = job["metadata"]["uid"]
         patch = merge_patch(job.get("status") or {}, decision.status)
-        if patch and only_counters(patch):
+        if patch and only_counters(patch) and not _one_by_one(job, decision):
             left = self._held.setdefault(uid, time.monotonic()) + COALESCE_SECONDS - time.monotonic()
             if left > 0:
-                return min(left, decision.requeue_after or left)
+                return left if decision.requeue_after is None else min(left, decision.requeue_after)
         self._held.pop(uid, None)
         await self._write(job, decision, actions)
         return decision.requeue_after
@@ -200,17 +223,29 @@ class Reconciler:
         await actions.patch_status(patch)
         for event in decision.events:
             self._tell(job, event)
-        self._metrics.failed_pods.inc(max(0, _failed(decision.status) - _failed(known)))
-        before, after = known.get("conditions") or [], decision.status.get("conditions") or []
-        for kind, what in _COUNTED:
-            if conditions.is_true(after, kind) and not conditions.is_true(before, kind):
-                self._metrics.job(what, job["metadata"]["namespace"])
-        if conditions.finished(after):
+        transitions.record(job, known, decision.status, self._metrics)
+        if conditions.finished(decision.status.get("conditions") or []):
             self._renderer.forget(job["metadata"]["uid"])
+
+    async def _stall(self, job: Json, decision: Decision, found: Hindrance, actions: Actions) -> None:
+        """Let the job say what keeps it from having its children, once.
+
+        What its pods show to be in the way has been said already, and comes first: with two causes that take turns the
+        status would never come to rest.
+        """
+        stalled = stall(decision.status, found.reason, found.message, self._clock())
+        before = conditions.find(decision.status.get("conditions") or [], ConditionType.STALLED) or {}
+        if before.get("status") == "True" and before.get("reason") not in REASONS:
+            for event in stalled.events:
+                self._tell(job, event)
+        elif stalled.status != decision.status:
+            await self._write(job, stalled, actions)
 
     async def _refuse(self, job: Json, decision: Decision, failure: Failure, actions: Actions) -> None:
         """The API server will never take a child like this: the job is invalid, in a way that only it could tell."""
-        problem = Problem(("spec", "msReplicaSpecs"), f"{failure.name}: {_why(failure)}")
+        # An autoscaler has the name of its job, no other child has.
+        field = "elasticPolicy" if failure.name == job["metadata"]["name"] else "msReplicaSpecs"
+        problem = Problem(("spec", field), f"{failure.name}: {why(failure)}")
         generation = job["metadata"]["generation"]
         await self._write(job, reject(decision.status, [problem], generation, self._clock()), actions)
 
@@ -223,18 +258,37 @@ class Reconciler:
         told: "asyncio.Future[Any]",
     ) -> list[Failure]:
         """Make what is missing, and tell of it once `told` is done, whatever became of that."""
-        if not (decision.create_service or decision.create_pods):
+        if not (decision.create_service or decision.create_pods or decision.create_autoscaler):
             return []
         rendered = await self._renderer.render(job)
-        attempt = int((decision.status.get("restarts")) or 0)
+        attempt = int(decision.status.get("attempt") or 0)
         address = "" if observed.service is None else observed.service.cluster_ip
         facts = Facts(scheduler_ip=address, owner_uid=job["metadata"]["uid"], attempt=attempt)
+        failures: list[Failure] = []
         if decision.create_service:
             failures = await actions.create_service(rendered, facts)
             await asyncio.wait((told,))
             self._metrics.service(created=not failures)
             self._tell_outcome(job, _CREATED_SERVICE, "" if failures else "the Service", failures)
+            # Pods are given its address.
             return failures
+        if decision.create_pods:
+            failures = await self._create_pods(job, decision, rendered, facts, actions, told)
+        if decision.create_autoscaler and not failures:
+            failures = await actions.create_autoscaler(rendered, facts)
+            await asyncio.wait((told,))
+            self._tell_outcome(job, _CREATED_AUTOSCALER, "" if failures else _AUTOSCALER, failures)
+        return failures
+
+    async def _create_pods(
+        self,
+        job: Json,
+        decision: Decision,
+        rendered: Rendered,
+        facts: Facts,
+        actions: Actions,
+        told: "asyncio.Future[Any]",
+    ) -> list[Failure]:
         failures = await actions.create_extras(rendered, facts)
         if failures:
             await asyncio.wait((told,))
@@ -248,41 +302,42 @@ class Reconciler:
         return failures
 
     async def _delete(self, job: Json, decision: Decision, observed: Observed, actions: Actions) -> list[Failure]:
+        """Remove what has to go, and in the end the job."""
         failures: list[Failure] = []
-        if decision.delete_pods:
-            names = [observed.pods[key].name for key in decision.delete_pods]
-            failures += await actions.delete_pods(names)
-            self._metrics.deleted_pods.inc(len(names) - len(failures))
-            self._tell_outcome(job, _DELETED_PODS, _pods(len(names) - len(failures)), failures)
+        for keys, force, about in (
+            (decision.delete_pods, False, _DELETED_PODS),
+            (decision.force_delete_pods, True, _FORCED_PODS),
+        ):
+            if keys:
+                left = await actions.delete_pods((observed.pods[key] for key in keys), force=force)
+                self._metrics.deleted_pods.inc(len(keys) - len(left))
+                self._tell_outcome(job, about, _pods(len(keys) - len(left)), left)
+                failures += left
         if decision.delete_service and observed.service is not None:
             left = await actions.delete_service(observed.service.name)
             self._tell_outcome(job, _DELETED_SERVICE, "" if left else "the Service", left)
+            failures += left
+        if decision.delete_autoscaler and observed.autoscaler is not None:
+            left = await actions.delete_autoscaler(observed.autoscaler.name)
+            self._tell_outcome(job, _DELETED_AUTOSCALER, "" if left else _AUTOSCALER, left)
+            failures += left
+        if decision.delete_job:
+            left = await actions.delete_job()
+            self._tell_outcome(job, _DELETED_JOB, "" if left else "the job, which has been over for its TTL", left)
             failures += left
         return failures
 
     def _tell_outcome(self, job: Json, about: "_Writes", what: str, failures: list[Failure]) -> None:
         """Tell what became of some writes: their first failure that matters, else what was done, if anything."""
-        telling = [failure for failure in failures if not _passing(failure)]
+        telling = [failure for failure in failures if not passing(failure)]
         if telling:
-            message = f"Error {about.doing} {telling[0].name}: {_why(telling[0])}"
+            message = f"Error {about.doing} {telling[0].name}: {why(telling[0])}"
             self._tell(job, Event(EventType.WARNING, about.bad, message))
         elif what:
-            self._tell(job, Event(EventType.NORMAL, about.good, f"{about.done} {what}"))
+            self._tell(job, Event(about.type, about.good, f"{about.done} {what}"))
 
     def _tell(self, job: Json, event: Event) -> None:
         self._recorder.event(job, event.type.value, event.reason.value, event.message)
-
-
-_COUNTED: Final = (
-    (ConditionType.CREATED, "created"),
-    (ConditionType.SUCCEEDED, "successful"),
-    (ConditionType.FAILED, "failed"),
-)
-
-
-def _failed(status: Json) -> int:
-    """Failed pods that a status counts."""
-    return sum(role.get("failed") or 0 for role in (status.get("replicaStatuses") or {}).values())
 
 
 class _Writes(NamedTuple):
@@ -292,12 +347,41 @@ class _Writes(NamedTuple):
     bad: EventReason
     done: str
     doing: str
+    type: EventType = EventType.NORMAL
 
 
 _CREATED_PODS: Final = _Writes(EventReason.CREATED_POD, EventReason.FAILED_CREATE_POD, "Created", "creating")
 _DELETED_PODS: Final = _Writes(EventReason.DELETED_POD, EventReason.FAILED_DELETE_POD, "Deleted", "deleting")
+_FORCED_PODS: Final = _Writes(
+    EventReason.FORCE_DELETED_POD,
+    EventReason.FAILED_DELETE_POD,
+    "Removed from lost nodes by force:",
+    "removing by force",
+    EventType.WARNING,
+)
 _CREATED_SERVICE: Final = _Writes(EventReason.CREATED_SERVICE, EventReason.FAILED_CREATE_SERVICE, "Created", "creating")
 _DELETED_SERVICE: Final = _Writes(EventReason.DELETED_SERVICE, EventReason.FAILED_DELETE_SERVICE, "Deleted", "deleting")
+_AUTOSCALER: Final = "the HorizontalPodAutoscaler"
+_CREATED_AUTOSCALER: Final = _Writes(
+    EventReason.CREATED_AUTOSCALER, EventReason.FAILED_CREATE_AUTOSCALER, "Created", "creating"
+)
+_DELETED_AUTOSCALER: Final = _Writes(
+    EventReason.DELETED_AUTOSCALER, EventReason.FAILED_DELETE_AUTOSCALER, "Deleted", "deleting"
+)
+_DELETED_JOB: Final = _Writes(EventReason.DELETED_JOB, EventReason.FAILED_DELETE_JOB, "Deleted", "deleting")
+
+
+def _one_by_one(job: Json, decision: Decision) -> bool:
+    """Whether the status has to be written before anything else: something goes, or an attempt begins."""
+    goes = (
+        decision.delete_pods,
+        decision.force_delete_pods,
+        decision.delete_service,
+        decision.delete_autoscaler,
+        decision.delete_job,
+    )
+    before = (job.get("status") or {}).get("attempt") or 0
+    return any(goes) or (decision.status.get("attempt") or 0) != before
 
 
 def _key(job: Json) -> str:
@@ -307,23 +391,3 @@ def _key(job: Json) -> str:
 def _pods(count: int) -> str:
     """So many pods, for people; empty for none."""
     return f"{count} pod{'s' if count > 1 else ''}" if count else ""
-
-
-def _why(failure: Failure) -> str:
-    """What the API server said, without the request it answered."""
-    return str(getattr(failure.error, "message", failure.error))
-
-
-def _passing(failure: Failure) -> bool:
-    """Whether a failure is in the course of things, and nobody need hear of it."""
-    return isinstance(failure.error, Terminating) or getattr(failure.error, "leaving", False)
-
-
-def _refused(error: ApiError | NameTakenError) -> bool:
-    """Whether the same request can never succeed.
-
-    An admission webhook that denies without a code of its own answers 400, too; what it denies now it may allow later.
-    """
-    if isinstance(error, NameTakenError) or error.message.startswith("admission webhook "):
-        return False
-    return isinstance(error, Invalid) or error.status == HTTPStatus.BAD_REQUEST

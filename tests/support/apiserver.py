@@ -21,7 +21,7 @@ from msjob_controller.kube.connection import Connection, Credentials
 
 Object = dict[str, Any]
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
-_PLURALS = {"events", "leases", "msjobs", "pods", "services"}
+_PLURALS = {"events", "horizontalpodautoscalers", "leases", "msjobs", "nodes", "pods", "services"}
 _REASONS = {404: "NotFound", 409: "Conflict", 410: "Expired"}
 
 

@@ -11,13 +11,14 @@ KUBEFLOW = {
     "training_operator_jobs_deleted_total",
     "training_operator_jobs_successful_total",
     "training_operator_jobs_failed_total",
+    "training_operator_jobs_restarted_total",
     "created_pods_total",
     "deleted_pods_total",
     "failed_pods_total",
     "succeeded_service_creation_total",
     "failed_service_creation_total",
 }
-"""Names of Kubeflow's training operator v1.9 that dashboards and alerts know, but those of restarts and pod groups."""
+"""Names of Kubeflow's training operator v1.9 that dashboards and alerts know, but those of pod groups."""
 REFERENCE = Path(__file__).parents[3] / "docs/reference/operator.md"
 
 
@@ -26,6 +27,9 @@ def used() -> Metrics:
     metrics = Metrics()
     for what in ("created", "deleted", "successful", "failed"):
         metrics.job(what, "team-a")
+    metrics.restarted("team-a", "failure", 2)
+    metrics.restarted("team-a", "disruption")
+    metrics.restarted("team-a", "scale")
     metrics.created_pods.inc(3)
     metrics.deleted_pods.inc(2)
     metrics.failed_pods.inc()
@@ -62,7 +66,15 @@ def test_names_of_kubeflow() -> None:
 def test_no_label_without_a_bound() -> None:
     """No label has the name of a job or pod: a metric of each job that ever was would fill memory and Prometheus."""
     labels = set().union(*(found for _, found in samples(used()).values()))
-    assert labels == {"job_namespace", "framework", "result", "verb", "resource", "code", "le"}
+    assert labels == {"job_namespace", "framework", "reason", "result", "verb", "resource", "code", "le"}
+
+
+def test_restarts() -> None:
+    """Each restart counts by what it was for; one for a new number of Workers is none of those that dashboards know."""
+    text = str(used().expose(), "utf-8")
+    for reason, count in (("failure", 2), ("disruption", 1), ("scale", 1)):
+        assert f'msjob_job_restarts_total{{job_namespace="team-a",reason="{reason}"}} {count}.0' in text
+    assert samples(used())["training_operator_jobs_restarted_total"][0] == 3
 
 
 def test_two_operators_in_one_process() -> None:

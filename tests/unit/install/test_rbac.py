@@ -30,13 +30,15 @@ def _granted(role: dict[str, Any]) -> dict[str, list[str]]:
 
 
 def test_operator_in_all_namespaces(objects: dict[str, dict[str, Any]]) -> None:
-    """This is all the operator may do in the cluster: its jobs, their pods, Services and events."""
+    """This is all the operator may do in the cluster: its jobs and what they own, their events, a look at nodes."""
     assert _granted(objects["ClusterRole/ms-operator-manager-role"]) == {
-        "mindspore.gitee.com/msjobs": ["list", "watch"],
+        "mindspore.gitee.com/msjobs": ["delete", "list", "watch"],
         "mindspore.gitee.com/msjobs/status": ["patch"],
         "mindspore.gitee.com/msjobs/finalizers": ["update"],
         "core/pods": ["create", "delete", "get", "list", "watch"],
         "core/services": ["create", "delete", "get", "list", "watch"],
+        "autoscaling/horizontalpodautoscalers": ["create", "delete", "get", "list", "watch"],
+        "core/nodes": ["list", "watch"],
         "core/events": ["create", "patch"],
     }
 
