@@ -22,6 +22,12 @@ ACCELERATOR: Final = re.compile(r"(nvidia|amd)\.com/gpu(\.shared)?|huawei\.com/(
 as one), and not their memory, cores or slices, such as `nvidia.com/gpumem`, `huawei.com/npu-core`."""
 
 
+TOPOLOGY_TIMEOUT: Final = 1800
+"""Seconds, see `Job.topology_timeout`."""
+MSRUN_TOPOLOGY_TIMEOUT: Final = 600
+"""Likewise: what `msrun --cluster_time_out` is by default."""
+
+
 class InvalidJobError(ValueError):
     """A job that cannot be read.
 
@@ -194,6 +200,21 @@ class Job:
         counts = [str(amount) for name, amount in limits.items() if ACCELERATOR.fullmatch(name)]
         # Kubernetes takes whole numbers only; one written in another way, such as 1k, counts as none.
         return sum(int(count) for count in counts if count.isdecimal()) or 1
+
+    @cached_property
+    def topology_timeout(self) -> int:
+        """Seconds after which MindSpore gives up to form its cluster.
+
+        `MS_TOPO_TIMEOUT` as the Worker's template sets it, else the start-up deadline, from which the operator sets it,
+        else 600 under msrun and 1800 otherwise (MindSpore's own, measured with 2.10).
+        """
+        worker = self.roles.get(Role.WORKER)
+        for entry in (worker.container.get("env") or []) if worker is not None else []:
+            value = entry.get("value")
+            if entry.get("name") == "MS_TOPO_TIMEOUT" and isinstance(value, str) and value.isdecimal():
+                return int(value)
+        default = MSRUN_TOPOLOGY_TIMEOUT if self.launch_mode is LaunchMode.MSRUN else TOPOLOGY_TIMEOUT
+        return self.run_policy.startup_deadline_seconds or default
 
     def pod_name(self, role: Role, index: int) -> str:
         """Name of a pod: `<job>-<role>-<index>`."""
