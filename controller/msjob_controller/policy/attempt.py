@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from msjob.api import Job, LaunchMode, Role
+from msjob.api import Job, LaunchMode, Role, meta
 from msjob_controller.policy import indexes
 from msjob_controller.policy.observed import Observed, Outcome, Pod, PodKey
 
@@ -89,7 +89,7 @@ def is_old(pod: Pod, status: Mapping[str, Any]) -> bool:
 def _size(job: Job, role: Role, status: Mapping[str, Any]) -> int:
     made_with = status.get("workerReplicas")
     if role is Role.WORKER and isinstance(made_with, int) and coordinated(job):
-        return made_with
+        return min(made_with, meta.MAX_REPLICAS)
     return job.replicas(role)
 
 
