@@ -1,10 +1,11 @@
 """Pods for tests of decisions: as JSON, as the decisions see them, and whole jobs in a line of letters."""
 
 from dataclasses import replace
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from msjob.api import Job, Role
+from msjob.api import Job, Role, meta
 from msjob_controller.policy.observed import Observed, Outcome, Pod, PodKey, Service
 
 Json = dict[str, Any]
@@ -35,7 +36,7 @@ def stamp(seconds: float) -> str:
 def pod(
     role: Role, index: int = 0, letter: str = "R", *, code: int | None = None, seconds: float = 60, **more: Any
 ) -> Pod:
-    """A pod of the job `train`.
+    """A pod of the job `train`, on a node of its own; one that is not pending has run since `START`.
 
     Args:
         role: of the pod.
@@ -43,35 +44,76 @@ def pod(
         letter: `P`ending, `R`unning, `S`ucceeded or `F`ailed.
         code: exit code, by default 0 for a success and 1 for a failure.
         seconds: when it ended, after `START`.
-        **more: fields of `Pod`, such as `deleting=True`.
+        **more: fields of `Pod`, such as `deleting=True`. A `reason` is one of its `reasons`, too.
     """
     outcome = _OUTCOMES[letter]
-    more = {"started": outcome is not Outcome.PENDING, "ready": outcome is Outcome.RUNNING} | more
-    ended = {"exit_code": int(letter == "F") if code is None else code, "finished_at": at(seconds)}
-    return Pod(f"train-{role.slug}-{index}", role, index, outcome, **{**(ended if outcome.ended else {}), **more})
+    name = f"train-{role.slug}-{index}"
+    fields: Json = {
+        "uid": f"uid-{name}",
+        "node": f"node-{role.slug}-{index}",
+        "started": letter != "P",
+        "ready": letter == "R",
+        "started_at": START if letter != "P" else None,
+    }
+    if outcome.ended:
+        code = int(letter == "F") if code is None else code
+        fields |= {"exit_code": code, "exit_codes": {meta.CONTAINER: code}, "finished_at": at(seconds)}
+    if "reason" in more:
+        fields["reasons"] = frozenset({more["reason"]})
+    return Pod(name, role, index, outcome, **{**fields, **more})
 
 
-def of(*pods: Pod, address: str | None = ADDRESS) -> Observed:
+def put_out(role: Role, index: int = 0, reason: str = "Evicted", **more: Any) -> Pod:
+    """A pod that failed without an exit of a container and so without a time: evicted, or lost with its node.
+
+    Args:
+        role: of the pod.
+        index: replica index.
+        reason: of the pod.
+        **more: fields of `Pod`.
+    """
+    return pod(role, index, "F", **{"exit_code": None, "exit_codes": {}, "finished_at": None, "reason": reason, **more})
+
+
+def leaving(role: Role, index: int = 0, letter: str = "R", *, asked: float = 20, grace: float = 30, **more: Any) -> Pod:
+    """A pod that is being deleted.
+
+    Args:
+        role: of the pod.
+        index: replica index.
+        letter: see `pod`.
+        asked: when its deletion was asked for, in seconds after `START`.
+        grace: seconds that it was given.
+        **more: fields of `Pod`.
+    """
+    return pod(
+        role, index, letter, **{"deleting": True, "asked_to_go": at(asked), "gone_by": at(asked + grace), **more}
+    )
+
+
+def of(*pods: Pod, address: str | None = ADDRESS, lost: Iterable[str] = ()) -> Observed:
     """What a job owns.
 
     Args:
         *pods: its pods.
         address: of its Service, empty if it has none yet; None for no Service.
+        lost: names of lost nodes.
     """
     service = None if address is None else Service("train-scheduler-0", address)
-    return Observed({(item.role, item.index): item for item in pods}, service)
+    return Observed({(item.role, item.index): item for item in pods}, service, lost_nodes=frozenset(lost))
 
 
-def standing(job: Job, *, address: str | None = ADDRESS, **letters: str) -> Observed:
+def standing(job: Job, *, address: str | None = ADDRESS, attempt: int = 0, **letters: str) -> Observed:
     """What a job owns, a letter for each pod of a role: `standing(job, Scheduler="R", Worker="RS-F")`.
 
     Args:
         job: its Service is left out if it needs none.
         address: see `of`.
+        attempt: of the pods.
         **letters: by role; `-` is a pod that is missing.
     """
     pods = [
-        pod(Role(role), index, letter)
+        pod(Role(role), index, letter, attempt=attempt, uid=f"uid-train-{Role(role).slug}-{index}-{attempt}")
         for role, line in letters.items()
         for index, letter in enumerate(line)
         if letter != "-"
