@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from msjob.loading import Document, jobs, read, read_bytes
+from msjob.naming import named
 from msjob.render import RenderError, render
 from msjob.validation import admit
 from msjob.workload.tokens import Facts
@@ -62,6 +63,6 @@ def _objects(path: Path, document: Document) -> list[dict[str, Any]]:
     if problems:
         raise document.error(problems[0].path, str(problems[0]))
     try:
-        return render(job).objects()
+        return render(named(job)).objects()
     except RenderError as error:
         raise RenderError(f"{path}: {error}") from error

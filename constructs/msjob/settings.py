@@ -37,7 +37,7 @@ CONSTRUCT: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 
 _CLUSTER_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
-_DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+DNS_LABEL: Final = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 """RFC 1123 label, as Kubernetes wants a namespace to be named."""
 
 _NAME_PART = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*"
@@ -147,7 +147,7 @@ class InstallSettings:
                 self.image,
                 "is not an image reference: write [registry/]name:tag or name@sha256:digest, in lower case",
             )
-        if not _DNS_LABEL.fullmatch(self.namespace):
+        if not DNS_LABEL.fullmatch(self.namespace):
             yield _problem(
                 "namespace",
                 self.namespace,

@@ -60,8 +60,9 @@ def admit(obj: object, unknown: Unknown = "error") -> tuple[dict[str, Any], list
     job.pop("status", None)
     problems = [*pruned.problems, *(found for found in _structure().check(job) if found.path not in pruned.faulty)]
     if not problems:
-        problems = [*_check_size(job), *_check_metadata(job), *rules.check(job)]
-    return job, problems[:MAX_PROBLEMS]
+        problems = [*_check_metadata(job), *rules.check(job)]
+    # First: what is cut off at the end must not be this.
+    return job, [*_check_size(job), *problems][:MAX_PROBLEMS]
 
 
 @cache

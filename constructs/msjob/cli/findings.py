@@ -1,13 +1,16 @@
 """What is to be said about the jobs in files, with file, line and field."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from operator import itemgetter
 from typing import Any, Final, Literal
 
 from msjob.api import InvalidJobError, Job, Problem
 from msjob.api.job import managed
-from msjob.loading import Document, LoadError, jobs, read, read_bytes
+from msjob.loading import Document, LoadError, files, jobs, read, read_bytes
+from msjob.naming import named
+from msjob.object_meta import MAX_ANNOTATIONS
 from msjob.validation import admit
 from msjob.workload.notices import notices
 
@@ -16,6 +19,19 @@ UNREADABLE: Final = "unreadable"
 
 MANAGED: Final = "managed-by"
 """The rule of a warning about a job that another controller runs."""
+
+NAMESPACE: Final = "namespace"
+"""The rule of an error about a job of another namespace than the one that was asked for."""
+
+DUPLICATE: Final = "duplicate"
+"""The rule of a warning about a job that is there twice."""
+
+APPLY_SIZE: Final = "apply-size"
+"""The rule of a warning about a job that a plain `kubectl apply` cannot send."""
+
+
+LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
+"""The annotation in which `kubectl apply` keeps what it was given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +46,7 @@ class Finding:
         job: `namespace/name` of the job, empty if no job could be read.
         field: of the job, empty if it is about the whole.
         message: what is wrong and what to do.
-        rule: stable identifier: `unreadable`, that of a `Problem`, or the reason of a notice.
+        rule: stable identifier: one of this module, that of a `Problem`, or the reason of a notice.
     """
 
     file: str
@@ -60,13 +76,15 @@ class Checked:
 
     Attributes:
         label: the file, and the name of the job if there is one.
-        job: None unless it is good.
+        job: None unless it is good. Its name ends in a placeholder where the API server would make it.
         findings: errors, or for a good job warnings.
+        generated: whether the API server makes its name.
     """
 
     label: str
     job: Job | None
     findings: list[Finding]
+    generated: bool = False
 
     @property
     def readable(self) -> bool:
@@ -74,43 +92,109 @@ class Checked:
         return not any(finding.rule == UNREADABLE for finding in self.findings)
 
 
-def check_files(names: Sequence[str]) -> Iterator[Checked]:
+def check_files(names: Sequence[str], namespace: str | None = None) -> Iterator[Checked]:
     """Look at every job in files.
 
     Args:
-        names: paths; `-` is standard input.
+        names: paths of files and folders; `-` is standard input.
+        namespace: of jobs that name none; None for `default`.
 
     Yields:
         One item for each job, and for each thing that is none.
     """
+    seen: dict[str, str] = {}
+    for found in _documents(names):
+        if isinstance(found, LoadError):
+            yield _unreadable(found)
+            continue
+        yield _not_twice(found, check(found, namespace), seen)
+
+
+def _documents(names: Sequence[str]) -> Iterator[Document | LoadError]:
+    """Every job in files and folders, and why something is none."""
     for name in names:
         try:
-            documents = read(read_bytes(name), name)
+            contents = files(name)
         except LoadError as error:
-            yield _unreadable(error)
+            yield error
             continue
-        for document in documents:
+        for file in contents:
             try:
-                found = jobs(document)
+                documents = read(read_bytes(file), file)
             except LoadError as error:
-                yield _unreadable(error)
+                yield error
                 continue
-            yield from map(check, found)
+            for document in documents:
+                try:
+                    yield from jobs(document)
+                except LoadError as error:
+                    yield error
 
 
-def check(document: Document) -> Checked:
-    """Judge a job as the API server and the controller would, and parse it as the API server would store it."""
-    stored, problems = admit(document.object)
-    name = _name(document)
+def check(document: Document, namespace: str | None = None) -> Checked:
+    """Judge a job as the API server and the controller would, and parse it as the API server would store it.
+
+    Args:
+        document: the job.
+        namespace: see `check_files`.
+    """
+    wanted, refused = _placed(document.object, namespace)
+    stored, problems = admit(wanted)
+    problems = [*refused, *problems]
+    name = _name(wanted)
     label = f"{document.file}: {name}"
+    generated = not _metadata(wanted).get("name") and bool(_metadata(wanted).get("generateName"))
     if not problems:
         try:
-            job = Job.parse(stored)
+            job = Job.parse(named(stored))
         except InvalidJobError as error:
-            problems = error.problems
+            problems = [*error.problems]
         else:
-            return Checked(label, job, _findings(document, "warning", name, _warnings(job, stored)))
-    return Checked(label, None, _findings(document, "error", name, problems))
+            warnings = [*_warnings(job, stored), *_apply_size(document.object)]
+            return Checked(label, job, _findings(document, "warning", name, warnings), generated)
+    return Checked(label, None, _findings(document, "error", name, problems), generated)
+
+
+def _placed(job: Mapping[str, Any], namespace: str | None) -> tuple[Mapping[str, Any], list[Problem]]:
+    """A job in the namespace that was asked for, and whether it names another, which kubectl refuses."""
+    own = _metadata(job).get("namespace")
+    if namespace is None or own == namespace or not isinstance(job.get("metadata"), dict):
+        return job, []
+    if not own:
+        return {**job, "metadata": {**job["metadata"], "namespace": namespace}}, []
+    message = f"is not {namespace}, which --namespace asks for: leave out one of them"
+    return job, [Problem(("metadata", "namespace"), message, NAMESPACE)]
+
+
+def _not_twice(document: Document, checked: Checked, seen: dict[str, str]) -> Checked:
+    """Add a warning to a good job if one of that name was there before."""
+    if not _metadata(document.object).get("name"):
+        return checked
+    path = ("metadata", "name")
+    line, _ = document.position(path)
+    name = checked.label.removeprefix(f"{document.file}: ")
+    first = seen.get(name)
+    seen.setdefault(name, f"{document.file}:{line}")
+    if first is None or checked.job is None:
+        return checked
+    problem = Problem(path, f"{name} is there twice, first in {first}: the later one would replace it", DUPLICATE)
+    return replace(checked, findings=[*checked.findings, *_findings(document, "warning", name, [problem])])
+
+
+def _apply_size(job: Mapping[str, Any]) -> Iterator[Problem]:
+    """A job that is stored well enough, but not with the copy of it that `kubectl apply` puts into an annotation."""
+    annotations = _metadata(job).get("annotations") or {}
+    others = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items() if key != LAST_APPLIED)
+    copy = {key: value for key, value in job.items() if key != "status"}
+    text = json.dumps(copy, separators=(",", ":"), ensure_ascii=False)
+    # kubectl writes each of these as an escape of six characters.
+    size = len(text.encode()) + 5 * sum(map(text.count, "<>&")) + len(LAST_APPLIED)
+    if size + others > MAX_ANNOTATIONS:
+        message = (
+            f"with {size} bytes the job is too large for a plain kubectl apply, which keeps a copy in an annotation "
+            f"(at most {MAX_ANNOTATIONS} bytes): use kubectl apply --server-side, or kubectl create"
+        )
+        yield Problem((), message, APPLY_SIZE)
 
 
 def _warnings(job: Job, stored: Mapping[str, Any]) -> Iterator[Problem]:
@@ -136,7 +220,14 @@ def _unreadable(error: LoadError) -> Checked:
     return Checked(error.file, None, [finding])
 
 
-def _name(document: Document) -> str:
-    metadata = document.object.get("metadata")
-    parts = metadata if isinstance(metadata, dict) else {}
-    return f"{parts.get('namespace') or 'default'}/{parts.get('name') or ''}"
+def _name(job: Mapping[str, Any]) -> str:
+    metadata = _metadata(job)
+    name = metadata.get("name")
+    if not name and isinstance(metadata.get("generateName"), str):
+        name = named({"metadata": metadata})["metadata"].get("name")
+    return f"{metadata.get('namespace') or 'default'}/{name or ''}"
+
+
+def _metadata(job: Mapping[str, Any]) -> Mapping[str, Any]:
+    metadata = job.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}

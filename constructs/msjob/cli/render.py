@@ -17,8 +17,9 @@ from msjob.cli.debug import debug
 from msjob.cli.exits import ExitCode, Failure
 from msjob.cli.findings import Checked, check_files
 from msjob.cli.node import starting_node
-from msjob.cli.options import files
+from msjob.cli.options import FilesCommand, files, namespace
 from msjob.cli.validate import exit_code
+from msjob.naming import PLACEHOLDER
 from msjob.printer import to_yaml
 from msjob.rendered import Rendered
 from msjob.settings import CONSTRUCT
@@ -48,8 +49,9 @@ def _construct(_context: click.Context, _option: click.Parameter, value: str | N
     return value
 
 
-@click.command()
+@click.command(cls=FilesCommand)
 @files
+@namespace
 @click.option(
     "--scheduler-ip",
     metavar="IP",
@@ -92,6 +94,7 @@ def _construct(_context: click.Context, _option: click.Parameter, value: str | N
 def command(
     *,
     files: tuple[str, ...],
+    namespace: str | None,
     scheduler_ip: str,
     owner_uid: str,
     attempt: int,
@@ -106,7 +109,7 @@ def command(
     Exit codes: 0 all jobs were rendered, 1 a job is not valid, 2 wrong usage or a file that cannot be read as MSJobs,
     3 a job could not be rendered.
     """
-    checked = [*check_files(files)]
+    checked = [*check_files(files, namespace)]
     _tell(checked)
     code = exit_code(checked)
     if code is not ExitCode.GOOD:
@@ -142,5 +145,9 @@ def _tell(checked: list[Checked]) -> None:
     for item in checked:
         for finding in item.findings:
             terminal.note(str(finding))
+        if item.generated:
+            terminal.note(
+                f"{item.label}: warning: metadata.generateName: {PLACEHOLDER} stands for what the API server adds to it"
+            )
         if item.job is not None and item.job.suspended:
             terminal.note(f"{item.label}: warning: the job is suspended: its pods are created once it is resumed")

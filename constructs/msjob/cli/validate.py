@@ -9,11 +9,12 @@ from msjob.cli import terminal
 from msjob.cli.debug import debug
 from msjob.cli.exits import ExitCode
 from msjob.cli.findings import Checked, check_files
-from msjob.cli.options import files
+from msjob.cli.options import FilesCommand, files, namespace
 
 
-@click.command()
+@click.command(cls=FilesCommand)
 @files
+@namespace
 @click.option(
     "-o",
     "--output",
@@ -23,7 +24,7 @@ from msjob.cli.options import files
     help="text: a line for each finding and each good job. json: one list of all findings.",
 )
 @debug
-def command(files: tuple[str, ...], output: Literal["text", "json"]) -> int:
+def command(*, files: tuple[str, ...], namespace: str | None, output: Literal["text", "json"]) -> int:
     """Check MSJobs against the rules of the API.
 
     The rules are those of the CRD, so what passes here passes an API server that has it installed. Needs neither a
@@ -33,7 +34,7 @@ def command(files: tuple[str, ...], output: Literal["text", "json"]) -> int:
     Exit codes: 0 all jobs are good, 1 a job is not valid, 2 a file cannot be read as MSJobs.
     """
     checked = []
-    for item in check_files(files):
+    for item in check_files(files, namespace):
         checked.append(item)
         if output == "text":
             terminal.result(_text(item))

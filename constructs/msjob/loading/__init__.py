@@ -2,6 +2,6 @@
 
 from msjob.loading.documents import Document, jobs, read
 from msjob.loading.errors import LoadError
-from msjob.loading.files import STDIN, read_bytes
+from msjob.loading.files import STDIN, files, read_bytes
 
-__all__ = ["STDIN", "Document", "LoadError", "jobs", "read", "read_bytes"]
+__all__ = ["STDIN", "Document", "LoadError", "files", "jobs", "read", "read_bytes"]

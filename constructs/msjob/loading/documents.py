@@ -10,6 +10,9 @@ from msjob.loading.files import decode
 from msjob.loading.nodes import Node
 from msjob.loading.tree import documents
 
+_PODS: Final = frozenset({("v1", "Pod"), ("v1", "PodTemplate")})
+_TEMPLATE: Final = "spec.msReplicaSpecs.Worker.template"
+_POD_HINT: Final = f", which holds a pod template for each role, such as {_TEMPLATE}"
 _LISTS: Final = frozenset({("v1", "List"), (meta.API_VERSION, meta.LIST_KIND)})
 
 
@@ -88,7 +91,8 @@ def jobs(document: Document) -> list[Document]:
         return [job for item in items for job in jobs(Document(document.file, item))]
     if kind != (meta.API_VERSION, meta.KIND):
         field = "apiVersion" if kind[1] == meta.KIND else "kind"
-        raise document.error((field,), f"{_found(*kind)}: expected {_EXPECTED}")
+        hint = _POD_HINT if kind in _PODS else ""
+        raise document.error((field,), f"{_found(*kind)}: expected {_EXPECTED}{hint}")
     return [document]
 
 
@@ -99,8 +103,18 @@ def _kind(document: Document) -> tuple[str, str]:
     for key in ("apiVersion", "kind"):
         if not isinstance(value.get(key), str):
             said = "is missing" if value.get(key) is None else f"must be text, not {_describe(value[key])}"
-            raise document.error((key,), f"{key} {said}: expected {_EXPECTED}")
+            raise document.error((key,), f"{key} {said}: expected {_EXPECTED}{_hint(value)}")
     return value["apiVersion"], value["kind"]
+
+
+def _hint(value: Mapping[str, Any]) -> str:
+    """What part of a job an object without a kind looks like."""
+    spec = value.get("spec")
+    if "containers" in value:
+        return f"; this looks like the spec of a pod, and belongs to {_TEMPLATE}.spec"
+    if isinstance(spec, dict) and "containers" in spec:
+        return f"; this looks like a pod template, and belongs to {_TEMPLATE}"
+    return "; this looks like the spec of one" if "msReplicaSpecs" in value else ""
 
 
 def _found(api_version: str, kind: str) -> str:

@@ -12,10 +12,37 @@ from msjob.loading.limits import MAX_BYTES
 STDIN: Final = "-"
 """Name that stands for standard input."""
 
+SUFFIXES: Final = (".json", ".yaml", ".yml")
+"""Files of a folder that are read: those that kubectl reads."""
+
 _NOT_TEXT = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What YAML 1.1 does not allow in a file (its production `c-printable`)."""
 
 _UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def files(name: str) -> list[str]:
+    """Give the files that a name stands for.
+
+    Args:
+        name: path of a file or of a folder, or `-` for standard input.
+
+    Returns:
+        The name itself, or of a folder all files in it that kubectl would read, sorted; folders in it are left out.
+
+    Raises:
+        LoadError: a folder cannot be read or holds no such file.
+    """
+    path = Path(name)
+    try:
+        if name == STDIN or not path.is_dir():
+            return [name]
+        found = sorted(str(item) for item in path.iterdir() if item.suffix in SUFFIXES and not item.is_dir())
+    except (OSError, ValueError) as error:
+        raise _unreadable(name, error) from None
+    if not found:
+        raise LoadError(name, None, None, f"the folder holds no file that ends in {', '.join(SUFFIXES)}")
+    return found
 
 
 def read_bytes(name: str) -> bytes:
@@ -38,8 +65,12 @@ def read_bytes(name: str) -> bytes:
     except IsADirectoryError:
         raise LoadError(name, None, None, "is a folder: name the files in it") from None
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise LoadError(name, None, None, f"cannot be read: {reason or error}") from None
+        raise _unreadable(name, error) from None
+
+
+def _unreadable(name: str, error: OSError | ValueError) -> LoadError:
+    reason = error.strerror if isinstance(error, OSError) else None
+    return LoadError(name, None, None, f"cannot be read: {reason or error}")
 
 
 def decode(source: bytes, name: str) -> str:

@@ -195,7 +195,7 @@ def test_interrupted_while_node_starts(job: Path, tmp_path: Path) -> None:
 def test_a_mistake_of_the_program(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """A bug of the program's own is one line that asks for a report; `--debug`, anywhere, adds the traceback."""
 
-    def fail(_names: object) -> None:
+    def fail(_names: object, _namespace: object) -> None:
         raise ZeroDivisionError("a bug\nof two lines")
 
     monkeypatch.setattr("msjob.cli.validate.check_files", fail)

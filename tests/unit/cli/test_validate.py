@@ -105,11 +105,13 @@ def test_a_job_of_another_controller_is_a_warning() -> None:
 def test_every_file_and_every_document_is_looked_at() -> None:
     """One bad file hides no finding in the others; unreadable input counts for more than a bad job."""
     bad = GOOD.replace("replicas: 2", "replicas: two")
-    Path("several.yaml").write_text(f"{bad}---\n{GOOD}---\nkind: Pod\napiVersion: v1\n---\n{bad}")
+    other = GOOD.replace("name: train", "name: other")
+    Path("several.yaml").write_text(f"{bad}---\n{other}---\nkind: Pod\napiVersion: v1\n---\n{bad}")
     Path("broken.yaml").write_text("a: [1\n")
 
     outcome = msjob_call(
-        "validate", "-f", "broken.yaml", "-f", "missing.yaml", "-f", "several.yaml", "-f", "-", stdin=GOOD
+        *("validate", "-f", "broken.yaml", "-f", "missing.yaml", "-f", "several.yaml", "-f", "-"),
+        stdin=GOOD.replace("name: train", "name: third"),
     )
 
     assert outcome.code == 2
@@ -122,7 +124,7 @@ def test_every_file_and_every_document_is_looked_at() -> None:
         "several.yaml:60:7:",
         "-:",
     ]
-    assert "found kind Pod of v1: expected kind MSJob of mindspore.gitee.com/v1 [unreadable]" in outcome.lines[4]
+    assert "found kind Pod of v1: expected kind MSJob of mindspore.gitee.com/v1, which holds" in outcome.lines[4]
 
 
 def test_items_of_a_list_are_jobs() -> None:
