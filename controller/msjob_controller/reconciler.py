@@ -124,10 +124,8 @@ class Reconciler:
             decision = decide(reading, status, observed, now)
         else:
             decision = reject(status, reading, job["metadata"]["generation"], now, observed)
-        again, wait = await self._act(job, decision, observed)
-        # The autoscaler comes once all pods are there.
         elastic = isinstance(reading, Job) and reading.spec.elastic_policy is not None
-        return again or (elastic and bool(decision.create_pods)), wait
+        return await self._act(job, decision, observed, elastic=elastic)
 
     def _reading(self, job: Json) -> Job | list[Problem]:
         """The job parsed, or what is wrong with it. Judged once per generation."""
@@ -144,7 +142,9 @@ class Reconciler:
         self._read[metadata["uid"]] = (metadata["generation"], reading)
         return reading
 
-    async def _act(self, job: Json, decision: Decision, observed: Observed) -> tuple[bool, float | None]:
+    async def _act(
+        self, job: Json, decision: Decision, observed: Observed, *, elastic: bool
+    ) -> tuple[bool, float | None]:
         actions = Actions(self._transport, self._cluster, job, self._leads)
         writing = asyncio.ensure_future(self._write_status(job, decision, actions))
         failures: list[Failure] = []
@@ -172,7 +172,7 @@ class Reconciler:
         if (found := hindrance(created)) is not None:
             await self._stall(job, decision, found, actions)
         self._give_up_on_failures(job, created + failures)
-        return self._looks_again(decision, actions), written
+        return not created and _looks_again(decision, actions, elastic=elastic), written
 
     def _give_up_on_failures(self, job: Json, failures: list[Failure]) -> None:
         """End a pass in which something could not be done.
@@ -189,13 +189,6 @@ class Reconciler:
                     "child.failed", job=_key(job), child=first.name, error=str(first.error), count=len(failures)
                 )
             raise RetryLaterError(str(first.error))
-
-    def _looks_again(self, decision: Decision, actions: Actions) -> bool:
-        """Whether what was just done, and no event will tell of, calls for another look."""
-        made = bool(decision.create_service or decision.create_pods or decision.create_autoscaler)
-        # A job that was stalled and now has what it needs can say so at once.
-        stalled = conditions.is_true(decision.status.get("conditions") or [], ConditionType.STALLED)
-        return decision.create_service or actions.adopted > 0 or (made and stalled)
 
     async def _write_status(self, job: Json, decision: Decision, actions: Actions) -> float | None:
         """Write the status if it changed. A change of numbers alone may wait a little, if nothing waits for it.
@@ -382,6 +375,16 @@ def _one_by_one(job: Json, decision: Decision) -> bool:
     )
     before = (job.get("status") or {}).get("attempt") or 0
     return any(goes) or (decision.status.get("attempt") or 0) != before
+
+
+def _looks_again(decision: Decision, actions: Actions, *, elastic: bool) -> bool:
+    """Whether what was just made, which no event will tell of, calls for another look."""
+    made = bool(decision.create_service or decision.create_pods or decision.create_autoscaler)
+    # A job that was stalled and now has what it needs can say so at once.
+    stalled = conditions.is_true(decision.status.get("conditions") or [], ConditionType.STALLED)
+    # After the Service come the pods, and after all pods the autoscaler.
+    next_comes = decision.create_service or (elastic and bool(decision.create_pods))
+    return next_comes or actions.adopted > 0 or (made and stalled)
 
 
 def _key(job: Json) -> str:

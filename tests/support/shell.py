@@ -28,6 +28,8 @@ from support.pods import at
 JOBS = "/apis/mindspore.gitee.com/v1/namespaces/default/msjobs"
 CORE = "/api/v1/namespaces/default"
 ADDRESS = "10.96.0.7"
+PODS = ["train-scheduler-0", "train-worker-0", "train-worker-1"]
+"""Those of the job that `create` makes."""
 
 
 @dataclass
@@ -131,7 +133,11 @@ class PlainRenderer:
             for role, spec in job.roles.items()
         ]
         extras = tuple(Template.of(labels.adopted(job, extra, tokens), tokens) for extra in self.extras)
-        return Rendered(None if front is None else Template.of(front, tokens), tuple(ranges), extras)
+        scaler = None
+        if job.spec.elastic_policy is not None:
+            body = {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler", "metadata": {"name": job.name}}
+            scaler = Template.of(labels.adopted(job, body, tokens), tokens)
+        return Rendered(None if front is None else Template.of(front, tokens), tuple(ranges), extras, scaler)
 
     def forget(self, uid: str) -> None:
         """Keep nothing, so there is nothing to forget."""
@@ -139,7 +145,12 @@ class PlainRenderer:
 
 @dataclass
 class Shell:
-    """A reconciler and what is around it."""
+    """A reconciler and what is around it.
+
+    Attributes:
+        now: its wall clock, in seconds after `support.pods.START`.
+        keys: jobs that its caches have called for a look at.
+    """
 
     api: Api
     cluster: Cluster
@@ -148,6 +159,7 @@ class Shell:
     metrics: Metrics
     recorder: EventRecorder
     keys: list[str] = field(default_factory=list)
+    now: float = 0.0
 
     async def hear(self) -> None:
         """Bring the caches up to date."""
@@ -166,23 +178,52 @@ class Shell:
         finally:
             await self.recorder.flush()
 
+    async def run(self, **fields: Any) -> None:
+        """Bring a job to where all its pods run, and the operator knows it."""
+        await self.create(**fields)
+        await self.reconcile()
+        for name in self.api.names("pods"):
+            self.set_pod(name, "Running")
+        await self.hear()
+        await self.reconcile()
+        assert self.state()[-1] == "Running=True"
+        self.api.requests.clear()
+
     def status(self, name: str = "train") -> Object:
         """The stored status."""
         found: Object = self.api.objects[f"{JOBS}/{name}"].get("status") or {}
         return found
 
     def state(self, name: str = "train") -> list[str]:
-        """Conditions in their order."""
-        return [f"{item['type']}={item['status']}" for item in self.status(name).get("conditions", [])]
+        """Conditions in their order, whether pods are ready aside."""
+        listed = self.status(name).get("conditions", [])
+        return [f"{item['type']}={item['status']}" for item in listed if item["type"] != "PodsReady"]
 
-    def set_pod(self, name: str, phase: str, code: int | None = None) -> None:
-        """The kubelet changes a pod."""
+    def stalled(self, name: str = "train") -> Object:
+        """The condition `Stalled`."""
+        return next(item for item in self.status(name)["conditions"] if item["type"] == "Stalled")
+
+    def set_pod(
+        self, name: str, phase: str, code: int | None = None, *, state: Object | None = None, node: str | None = None
+    ) -> None:
+        """The kubelet changes a pod.
+
+        Args:
+            name: of the pod.
+            phase: of the pod.
+            code: exit code of its `mindspore` container.
+            state: of that container, if it has not ended.
+            node: where it is, if it is anywhere yet.
+        """
         pod = self.api.objects[f"{CORE}/pods/{name}"]
         status: Object = {"phase": phase}
         if code is not None:
             ended = {"exitCode": code, "finishedAt": "2026-01-02T03:05:05Z"}
-            status["containerStatuses"] = [{"name": "mindspore", "state": {"terminated": ended}}]
-        self.api.put(f"{CORE}/pods", {**pod, "status": status})
+            state = {"terminated": ended}
+        if state is not None:
+            status["containerStatuses"] = [{"name": "mindspore", "state": state}]
+        spec = pod["spec"] if node is None else {**pod["spec"], "nodeName": node}
+        self.api.put(f"{CORE}/pods", {**pod, "spec": spec, "status": status})
 
     def counted(self, name: str) -> float:
         """Value of a metric, all its labels together."""
@@ -207,9 +248,10 @@ async def shell() -> AsyncIterator[Shell]:
             renderer,  # type: ignore[arg-type]  # its two methods are all that is used
             recorder,
             metrics,
-            clock=lambda: at(0),
+            clock=lambda: at(found.now),
         )
         telling = asyncio.create_task(recorder.run())
-        yield Shell(api, cluster, reconciler, renderer, metrics, recorder, keys)
+        found = Shell(api, cluster, reconciler, renderer, metrics, recorder, keys)
+        yield found
         telling.cancel()
         await asyncio.wait((telling,))

@@ -247,7 +247,7 @@ def _end(
 def _stalled(at: Situation, decision: Decision, earlier: tuple[Event, ...]) -> Decision:
     """A decision with what its pods show to be in the way, and the events before it."""
     no_service = at.job.host_role is not None and at.observed.service is None
-    missing = not at.job.suspended and (bool(at.attempt.missing()) or no_service)
+    missing = not at.job.suspended and (bool(at.attempt.missing()) or no_service or decision.create_autoscaler)
     found = stalled.cause(at.job, at.attempt, at.observed, at.now)
     changed, new = stalled.update(decision.status["conditions"], found, at.now, missing=missing)
     events = earlier + decision.events

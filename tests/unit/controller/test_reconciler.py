@@ -1,7 +1,6 @@
 """One pass over one job, where the API server does not do as it is asked."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import web
@@ -11,28 +10,7 @@ from msjob_controller.kube.errors import Conflict, LeadershipLost, ServerError
 from msjob_controller.reconciler import RetryLaterError
 from support.apiserver import status
 from support.jobs import msjob
-from support.shell import CORE, JOBS, Shell, shell
-
-PODS = ["train-scheduler-0", "train-worker-0", "train-worker-1"]
-
-
-@pytest.fixture
-async def operator() -> AsyncIterator[Shell]:
-    """A reconciler on an empty API server."""
-    async with shell() as found:
-        yield found
-
-
-async def running(operator: Shell, **fields: object) -> None:
-    """Bring a job to where all its pods run, and the operator knows it."""
-    await operator.create(**fields)
-    await operator.reconcile()
-    for name in operator.api.names("pods"):
-        operator.set_pod(name, "Running")
-    await operator.hear()
-    await operator.reconcile()
-    assert operator.state()[-1] == "Running=True"
-    operator.api.requests.clear()
+from support.shell import CORE, JOBS, PODS, Shell, shell
 
 
 class TestStart:
@@ -131,68 +109,6 @@ class TestExtras:
         assert operator.api.names("pods") == PODS
 
 
-class TestNameTaken:
-    """A child's name that belongs to somebody else."""
-
-    async def test_stranger(self, operator: Shell) -> None:
-        """The job waits, says whose name it is, touches nothing, and goes on when the name is free."""
-        stranger = {"metadata": {"name": "train-worker-0", "namespace": "default"}}
-        operator.api.put(f"{CORE}/pods", stranger)
-        await operator.create()
-        for _ in range(2):
-            with pytest.raises(RetryLaterError, match="train-worker-0 exists and does not belong to this job"):
-                await operator.reconcile()
-        (event,) = (item for item in operator.api.events() if item[1] == "FailedCreatePod")
-        assert event[0] == "Warning"
-        assert "train-worker-0 exists and does not belong to this job" in event[2]
-        assert "DELETE pods" not in operator.api.writes()
-        assert operator.state() == ["Created=True"]
-        operator.api.remove(f"{CORE}/pods/train-worker-0")
-        assert await operator.reconcile() is None
-        assert operator.api.names("pods") == PODS
-
-    async def test_a_job_of_that_name_before(self, operator: Shell) -> None:
-        """Children of a deleted job of the same name are waited for in silence."""
-        old = {
-            "metadata": {
-                "name": "train-scheduler-0",
-                "namespace": "default",
-                "deletionTimestamp": "2026-01-02T03:04:05Z",
-                "ownerReferences": [{"kind": "MSJob", "name": "train", "uid": "another", "controller": True}],
-            }
-        }
-        operator.api.put(f"{CORE}/services", old)
-        await operator.create()
-        with pytest.raises(RetryLaterError):
-            await operator.reconcile()
-        assert [reason for _, reason, _ in operator.api.events()] == ["MSJobCreated"]
-        assert operator.api.names("pods") == []
-
-    async def test_service(self, operator: Shell) -> None:
-        """No pod gets the address of a Service that is not the job's."""
-        stranger = {
-            "metadata": {"name": "train-scheduler-0", "namespace": "default"},
-            "spec": {"clusterIP": "10.1.1.1"},
-        }
-        operator.api.put(f"{CORE}/services", stranger)
-        await operator.create()
-        with pytest.raises(RetryLaterError):
-            await operator.reconcile()
-        assert operator.api.names("pods") == []
-        assert operator.counted("failed_service_creation_total") == 1
-
-    async def test_free_again(self, operator: Shell) -> None:
-        """A name that was taken and is free by the time one looks is tried again, and nobody need hear of it."""
-        operator.api.refuse("POST", "/pods", status(409, "AlreadyExists"), times=1)
-        await operator.create()
-        with pytest.raises(RetryLaterError):
-            await operator.reconcile()
-        assert len(operator.api.names("pods")) == len(PODS) - 1
-        assert "FailedCreatePod" not in [reason for _, reason, _ in operator.api.events()]
-        assert await operator.reconcile() is None
-        assert operator.api.names("pods") == PODS
-
-
 class TestLeadership:
     """An operator that was frozen, and wakes up when another leads."""
 
@@ -223,87 +139,6 @@ class TestLeadership:
         assert operator.api.names("pods") == []
 
 
-class TestRefused:
-    """Children that the API server does not take."""
-
-    @pytest.mark.parametrize("code", [400, 422])
-    async def test_for_good(self, operator: Shell, code: int) -> None:
-        """A pod that can never be made fails the job, once, with the reason; pods that were taken go."""
-        message = "spec.containers[0].image: Required value"
-        operator.api.refuse("POST", "/pods", status(code, "Invalid", message), times=2)
-        await operator.create()
-        await operator.reconcile()
-        assert operator.state()[-1] == "Failed=True"
-        failed = operator.status()["conditions"][-1]
-        assert failed["reason"] == "MSJobFailedValidation"
-        assert message in failed["message"]
-        assert len(operator.status()["conditions"]) == len(operator.state())
-        assert operator.api.names("pods") == []
-        assert operator.api.names("services") == []
-        reasons = [reason for _, reason, _ in operator.api.events()]
-        assert reasons.count("MSJobFailedValidation") == reasons.count("MSJobCreated") == 1
-        assert operator.counted("training_operator_jobs_created_total") == 1
-        assert operator.counted("training_operator_jobs_failed_total") == 1
-
-    async def test_at_the_first_look(self, operator: Shell) -> None:
-        """A job whose pods are refused in the pass that first saw it counts as created and as failed once each."""
-        operator.api.refuse("POST", "/pods", status(422, "Invalid", "no"))
-        await operator.create(scheduler=None)
-        await operator.reconcile()
-        assert operator.state() == ["Created=True", "Failed=True"]
-        assert operator.counted("training_operator_jobs_created_total") == 1
-        assert operator.counted("training_operator_jobs_failed_total") == 1
-
-    @pytest.mark.parametrize(
-        ("code", "reason", "message"),
-        [
-            (403, "Forbidden", 'pods "train-worker-1" is forbidden: exceeded quota: pods'),
-            (400, "BadRequest", 'admission webhook "policy.example" denied the request: not on weekdays'),
-        ],
-        ids=["quota", "webhook"],
-    )
-    async def test_for_now(self, operator: Shell, code: int, reason: str, message: str) -> None:
-        """What may be allowed later is waited for: an event says so, what was made stays, the rest follows."""
-        operator.api.refuse("POST", "/pods", status(code, reason, message), times=1)
-        await operator.create()
-        with pytest.raises(RetryLaterError):
-            await operator.reconcile()
-        assert len(operator.api.names("pods")) == 2
-        assert operator.state() == ["Created=True"]
-        (event,) = (item for item in operator.api.events() if item[1] == "FailedCreatePod")
-        assert (event[0], message in event[2]) == ("Warning", True)
-        assert operator.counted("failed_pod_creations_total") == 1
-        assert await operator.reconcile() is None
-        assert operator.api.names("pods") == PODS
-        assert operator.counted("created_pods_total") == 3
-
-    async def test_quota_of_a_large_job(self, operator: Shell) -> None:
-        """When nothing can be made, few pods are asked for: a job of a thousand does not knock a thousand times."""
-        refusal = operator.api.refuse("POST", "/pods", status(403, "Forbidden", "exceeded quota"))
-        await operator.create(scheduler=None, worker=1000)
-        with pytest.raises(RetryLaterError):
-            await operator.reconcile()
-        assert len(refusal.met) == 16
-
-    async def test_a_namespace_on_its_way_out(self, operator: Shell) -> None:
-        """Where nothing can be made any more nothing is tried again, and nobody is told."""
-        content = {
-            "kind": "Status",
-            "code": 403,
-            "reason": "Forbidden",
-            "message": "because it is being terminated",
-            "details": {"causes": [{"reason": "NamespaceTerminating"}]},
-        }
-
-        async def terminating(_: web.Request) -> web.Response:
-            return web.json_response(content, status=403)
-
-        refusal = operator.api.refuse("POST", "", terminating)
-        await operator.create()
-        assert await operator.reconcile() is None
-        assert sorted(refusal.met) == [f"{CORE}/events", f"{CORE}/services"]
-
-
 class TestStatus:
     """The one write that everything else waits for."""
 
@@ -322,7 +157,7 @@ class TestStatus:
 
     async def test_a_job_that_changed_meanwhile(self, operator: Shell) -> None:
         """A decision about a job that has changed since does not reach its status."""
-        await running(operator)
+        await operator.run()
         operator.set_pod("train-worker-1", "Failed", 1)
         await operator.cluster.pods._list()
         changed = operator.api.objects[f"{JOBS}/train"]
@@ -335,7 +170,7 @@ class TestStatus:
 
     async def test_deletions_wait_for_it(self, operator: Shell) -> None:
         """Pods of a job that ended are deleted only when it is written what they came to."""
-        await running(operator)
+        await operator.run()
         operator.set_pod("train-worker-0", "Succeeded", 0)
         await operator.hear()
         operator.api.refuse("PATCH", "/status", status(500, "InternalError", "down"), times=1)
@@ -357,7 +192,7 @@ class TestStatus:
 
     async def test_a_deletion_that_meets_another(self, operator: Shell) -> None:
         """An answer without a version, as of a pod that its kubelet removes at that moment, is no news to keep."""
-        await running(operator)
+        await operator.run()
         operator.set_pod("train-worker-0", "Succeeded", code=0)
         await operator.hear()
         left = {
@@ -374,7 +209,7 @@ class TestStatus:
 
     async def test_a_deletion_that_fails(self, operator: Shell) -> None:
         """A pod that cannot be deleted is told of and tried again; the end stays the end."""
-        await running(operator)
+        await operator.run()
         operator.set_pod("train-worker-1", "Failed", 7)
         await operator.hear()
         operator.api.refuse("DELETE", "/train-worker-0", status(403, "Forbidden", "not yours"), times=1)
@@ -408,41 +243,3 @@ class TestStatus:
         await operator.hear()
         assert await operator.reconcile() is None
         assert operator.state()[-1] == "Running=True"
-
-
-class TestStalled:
-    """Jobs whose construct does not do."""
-
-    async def test_render(self, operator: Shell) -> None:
-        """The job says what is wrong, once, and goes on when the construct does; it counts as created once."""
-        operator.renderer.failure = "no such pool"
-        await operator.create()
-        for _ in range(2):
-            with pytest.raises(RetryLaterError, match="no such pool"):
-                await operator.reconcile()
-        assert operator.state() == ["Stalled=True", "Created=True"]
-        assert operator.api.writes().count("PATCH msjobs/status") == 2
-        assert [item for item in operator.api.events() if item[1] != "MSJobCreated"] == [
-            ("Warning", "MSJobRenderFailed", "no such pool")
-        ]
-        operator.renderer.failure = None
-        await operator.reconcile()
-        assert operator.state() == ["Stalled=False", "Created=True"]
-        assert operator.api.names("pods") == PODS
-        assert operator.counted("training_operator_jobs_created_total") == 1
-
-    async def test_no_render_without_need(self, operator: Shell) -> None:
-        """Nothing is rendered for a job that needs nothing made: not while it runs, not at its end, not if invalid."""
-        await running(operator)
-        operator.renderer.asked.clear()
-        operator.set_pod("train-worker-0", "Succeeded", 0)
-        await operator.hear()
-        await operator.reconcile()
-        operator.api.put(JOBS, msjob("bad", generation=1, worker=None, scheduler=None))
-        operator.api.put(JOBS, msjob("later", generation=1, suspend=True))
-        await operator.hear()
-        await operator.reconcile("bad")
-        await operator.reconcile("later")
-        assert operator.state("bad") == ["Failed=True"]
-        assert operator.state("later") == ["Created=True", "Suspended=True"]
-        assert operator.renderer.asked == []
