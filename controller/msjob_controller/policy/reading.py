@@ -70,7 +70,7 @@ def read_pod(item: Json) -> Pod | None:
     main = containers.get(meta.CONTAINER) or {}
     name, ended = _to_blame(status, main)
     kubelet_restarts = spec.get("restartPolicy", "Never") != "Never"
-    outcome = _outcome(status.get("phase") or "Pending", _state(main, "terminated"), kubelet_restarts=kubelet_restarts)
+    outcome = _outcome(status.get("phase") or "Pending", main, kubelet_restarts=kubelet_restarts)
     finished_at = parse_time(ended.get("finishedAt"))
     asked_to_go = _asked_to_go(metadata)
     if outcome.ended and asked_to_go is not None and not _ended_before(finished_at, asked_to_go, metadata):
@@ -198,16 +198,19 @@ def _exit_codes(status: Json) -> dict[str, int]:
     }
 
 
-def _outcome(phase: str, ended: Json, *, kubelet_restarts: bool) -> Outcome:
-    """The container's exit first; then the phase, which alone tells of evicted pods and of nodes that are gone."""
-    code = ended.get("exitCode")
+def _outcome(phase: str, main: Json, *, kubelet_restarts: bool) -> Outcome:
+    """The container's exit first; then the phase, which alone tells of evicted pods and of nodes that are gone.
+
+    A pod is Pending until each of its containers has started: a sidecar whose image is missing keeps it so for good.
+    """
+    code = _state(main, "terminated").get("exitCode")
     if code == 0:
         return Outcome.SUCCEEDED
     if code is not None and not kubelet_restarts:
         return Outcome.FAILED
     if phase in (Outcome.SUCCEEDED, Outcome.FAILED, Outcome.RUNNING):
         return Outcome(phase)
-    return Outcome.PENDING
+    return Outcome.RUNNING if phase == Outcome.PENDING and _state(main, "running") else Outcome.PENDING
 
 
 def _trouble(status: Json, conditions: Json) -> Trouble | None:
