@@ -43,11 +43,11 @@ def inactive(counts: Counts) -> Counts:
     return {role: {**count, "active": 0} for role, count in counts.items()}
 
 
-def workers_ready(job: Job, counts: Counts) -> str | None:
-    """Workers that run or are done, of those wanted: `3/4`. None for a job without Workers."""
+def workers_ready(job: Job, attempt: Attempt) -> str | None:
+    """Workers of the present attempt that run or are done, of those wanted: `3/4`. None for a job without Workers."""
     wanted = job.replicas(Role.WORKER)
-    count = counts.get(Role.WORKER.value)
-    return f"{count['active'] + count['succeeded']}/{wanted}" if count and wanted else None
+    outcomes = [attempt.outcome(key) for key in attempt.of(Role.WORKER)]
+    return f"{sum(o in (Outcome.RUNNING, Outcome.SUCCEEDED) for o in outcomes)}/{wanted}" if wanted else None
 
 
 def all_running(attempt: Attempt, without: AbstractSet[PodKey]) -> bool:

@@ -137,7 +137,7 @@ def _unfinished(job: Job, status: Mapping[str, Any], observed: Observed, now: da
         return _stalled(at, suspend.suspend(job, current, attempt, observed, now), events)
     current, resumed = suspend.resume(job, current, now)
     current.setdefault("startTime", format_time(now))
-    current["workersReady"] = counts.workers_ready(job, current["replicaStatuses"])
+    current["workersReady"] = counts.workers_ready(job, attempt)
     current = {key: value for key, value in current.items() if value is not None}
     events += resumed
     if why is not None:
