@@ -6,8 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from msjob.api import ConditionType, Reason
-from msjob_controller.policy.conditions import MESSAGE_LIMIT, Condition, find, finished, is_true, ordered, put
+from msjob.api import AUXILIARY, ConditionType, Reason
+from msjob_controller.policy.conditions import (
+    MESSAGE_LIMIT,
+    Condition,
+    cut,
+    drop,
+    find,
+    finished,
+    is_true,
+    ordered,
+    put,
+)
 from support.pods import at, stamp
 
 _kinds = st.sampled_from(list(ConditionType))
@@ -59,6 +69,56 @@ def test_a_condition_without_times() -> None:
     stored = [{"type": "Stalled", "status": "True", "reason": "Other"}]
     (after,) = put(stored, ConditionType.STALLED, Reason.RENDER_FAILED, "text", at(9))
     assert after["lastTransitionTime"] == stamp(9)
+
+
+def test_refresh() -> None:
+    """A message may be taken anew: then the condition has been updated, but has made no transition."""
+    before = put([], ConditionType.STALLED, Reason.UNSCHEDULABLE, "0/3 nodes", at(0))
+    (after,) = put(before, ConditionType.STALLED, Reason.UNSCHEDULABLE, "0/4 nodes", at(9), refresh=True)
+    assert (after["message"], after["lastUpdateTime"], after["lastTransitionTime"]) == ("0/4 nodes", stamp(9), stamp(0))
+    assert put([after], ConditionType.STALLED, Reason.UNSCHEDULABLE, "0/4 nodes", at(20), refresh=True) == [after]
+
+
+def test_a_long_message_is_refreshed_once() -> None:
+    """What is compared is what is kept of it, else each look would write the same status again."""
+    before = put([], ConditionType.STALLED, Reason.UNSCHEDULABLE, "x" * 9_999, at(0))
+    assert put(before, ConditionType.STALLED, Reason.UNSCHEDULABLE, "x" * 9_999, at(9), refresh=True) == before
+
+
+def test_running_and_restarting_replace_each_other() -> None:
+    """The one is not there once the other is set, True or not, and the list stays as long as it was."""
+    listed = put([], ConditionType.CREATED, Reason.CREATED, "text", at(0))
+    listed = put(listed, ConditionType.RUNNING, Reason.RUNNING, "text", at(1))
+    listed = put(listed, ConditionType.RESTARTING, Reason.RESTARTING, "text", at(2))
+    assert types(listed) == ["Created=True", "Restarting=True"]
+    listed = put(listed, ConditionType.RUNNING, Reason.RUNNING, "text", at(3))
+    assert types(listed) == ["Created=True", "Running=True"]
+    assert find(listed, ConditionType.RUNNING) == {
+        "type": "Running",
+        "status": "True",
+        "reason": "MSJobRunning",
+        "message": "text",
+        "lastUpdateTime": stamp(3),
+        "lastTransitionTime": stamp(3),
+    }
+    listed = put(listed, ConditionType.RESTARTING, Reason.RESTARTING, "text", at(4))
+    listed = put(listed, ConditionType.RUNNING, Reason.SUSPENDED, "text", at(5), status=False)
+    assert types(listed) == ["Running=False", "Created=True"]
+
+
+def test_drop() -> None:
+    """A condition can go; one that is not there is no loss."""
+    listed = [{"type": "Restarting", "status": "True"}, {"type": "Created", "status": "True"}]
+    assert drop(listed, ConditionType.RESTARTING) == listed[1:]
+    assert drop(listed, ConditionType.FAILED) == listed
+
+
+def test_auxiliary_conditions_stand_before_the_state() -> None:
+    """PodsReady and Stalled are no states of a job, however late they are set."""
+    listed = put([], ConditionType.RUNNING, Reason.RUNNING, "text", at(0))
+    listed = put(listed, ConditionType.STALLED, Reason.IMAGE_PULL, "text", at(1))
+    listed = put(listed, ConditionType.PODS_READY, Reason.PODS_READY, "text", at(2))
+    assert types(listed) == ["Stalled=True", "PodsReady=True", "Running=True"]
 
 
 def test_the_order_of_a_life() -> None:
@@ -121,27 +181,32 @@ def test_find() -> None:
 def test_messages_are_cut() -> None:
     """What a container or a construct says may be of any length; the API server takes so much, and people read less."""
     (whole,) = put([], ConditionType.FAILED, Reason.FAILED, "x" * MESSAGE_LIMIT, at(0))
-    (cut,) = put([], ConditionType.FAILED, Reason.FAILED, "x" * 100_000, at(0))
+    (short,) = put([], ConditionType.FAILED, Reason.FAILED, "x" * 100_000, at(0))
     assert whole["message"] == "x" * MESSAGE_LIMIT
-    assert cut["message"] == "x" * (MESSAGE_LIMIT - 1) + "…"
+    assert short["message"] == "x" * (MESSAGE_LIMIT - 1) + "…"
+    assert (cut(""), cut("x"), len(cut("…" * 5_000))) == ("", "x", MESSAGE_LIMIT)
 
 
 @given(_changes)
 def test_any_life(changes: list[tuple[ConditionType, Reason, bool, int]]) -> None:
-    """Whatever happens: one condition of a type, none is lost, True lifecycle conditions last, the old list unchanged.
+    """Whatever happens: one condition of a type, True lifecycle conditions last, the old list unchanged.
 
-    And a repetition changes nothing.
+    None is lost but Running to Restarting and Restarting to Running, and a repetition changes nothing.
     """
+    rivals = {ConditionType.RUNNING: "Restarting", ConditionType.RESTARTING: "Running"}
     listed: list[Condition] = []
     for kind, reason, status, second in changes:
         before = deepcopy(listed)
         after = put(listed, kind, reason, "text", at(second), status=status)
         assert listed == before
-        assert {item["type"] for item in after} == {item["type"] for item in before} | {kind.value}
+        unchanged = after == before
+        lost = set() if unchanged else {rivals.get(kind)}
+        assert {item["type"] for item in after} == ({item["type"] for item in before} | {kind.value}) - lost
+        assert not {"Running", "Restarting"} <= {item["type"] for item in after}
         assert len(after) == len({item["type"] for item in after})
-        true = [item["type"] != "Stalled" and item["status"] == "True" for item in after]
+        true = [item["type"] not in AUXILIARY and item["status"] == "True" for item in after]
         assert true == sorted(true)
-        if status and kind is not ConditionType.STALLED and not is_true(before, kind):
+        if status and kind not in AUXILIARY and not is_true(before, kind):
             assert after[-1]["type"] == kind
         assert put(after, kind, reason, "again", at(second + 1), status=status) == after
         listed = after

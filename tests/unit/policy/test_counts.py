@@ -5,26 +5,83 @@ from typing import Any
 import pytest
 
 from msjob.api import Job, Role
-from msjob_controller.policy.counts import all_running, at_success, inactive, replica_statuses, workers_ready
+from msjob_controller.policy import counts, failure
+from msjob_controller.policy.counts import at_success, inactive
+from msjob_controller.policy.observed import Observed
+from support.decisions import attempt_of
 from support.jobs import msjob
-from support.pods import everywhere, of, pod, standing
+from support.pods import everywhere, keys, leaving, of, pod, standing
 
-W = Role.WORKER
+S, W = Role.SCHEDULER, Role.WORKER
+
+
+def replica_statuses(job: Job, seen: Observed, status: dict[str, Any] | None = None) -> counts.Counts:
+    """Count what the job owns."""
+    return counts.replica_statuses(job, attempt_of(job, seen, status), seen)
+
+
+def all_running(job: Job, seen: Observed) -> bool:
+    """Whether the job runs, as a decision asks."""
+    attempt = attempt_of(job, seen)
+    dynamic = bool(job.spec.enable_dynamic_worker)
+    return counts.all_running(attempt, failure.tolerated(attempt, frozenset(), dynamic=dynamic))
 
 
 def test_replica_statuses() -> None:
     """Each role counts its pods that run, have succeeded and have failed; a pending one counts for none."""
     job = Job.parse(msjob(worker=5, ps=2))
-    counts = replica_statuses(job, standing(job, Scheduler="R", PS="P-", Worker="RSSFP"))
-    numbers = {role: (item["active"], item["succeeded"], item["failed"]) for role, item in counts.items()}
+    found = replica_statuses(job, standing(job, Scheduler="R", PS="P-", Worker="RSSFP"))
+    numbers = {role: (item["active"], item["succeeded"], item["failed"]) for role, item in found.items()}
     assert numbers == {"Scheduler": (1, 0, 0), "PS": (0, 0, 0), "Worker": (1, 2, 1)}
+
+
+def test_completed_indexes() -> None:
+    """Which pods have succeeded is kept as in a batch/v1 Job, also when they are gone; no field for none."""
+    job = Job.parse(msjob(worker=6))
+    found = replica_statuses(job, standing(job, Scheduler="R", Worker="SRSSF-"))
+    assert found["Worker"]["completedIndexes"] == "0,2-3"
+    assert "completedIndexes" not in found["Scheduler"]
+    later = replica_statuses(job, standing(job, Scheduler="R", Worker="-R-SFS"), {"replicaStatuses": found})
+    assert (later["Worker"]["completedIndexes"], later["Worker"]["succeeded"]) == ("0,2-3,5", 4)
+
+
+def test_pods_of_earlier_attempts() -> None:
+    """What still runs is active, whatever it was made for: it holds what it has. It has not failed or succeeded."""
+    job = Job.parse(msjob(worker=4))
+    seen = of(pod(S, attempt=1), pod(W, 0), pod(W, 1, "S"), pod(W, 2, "F"), pod(W, 3, attempt=1))
+    found = replica_statuses(job, seen, {"attempt": 1})
+    assert (found["Worker"]["active"], found["Worker"]["succeeded"], found["Worker"]["failed"]) == (2, 0, 0)
+    assert "completedIndexes" not in found["Worker"]
+
+
+@pytest.mark.parametrize(
+    ("pods", "numbers"),
+    [
+        ([], (0, 3)),
+        ([pod(S), pod(W, 0), pod(W, 1)], (3, 3)),
+        ([pod(S), pod(W, 0, ready=False), pod(W, 1)], (2, 3)),
+        ([pod(S, 0, "S"), pod(W, 0), pod(W, 1, "S")], (3, 3)),
+        ([pod(S), pod(W, 0, "F"), pod(W, 1, "P")], (1, 3)),
+        ([pod(S), leaving(W, 0), pod(W, 1)], (2, 3)),
+        ([pod(S), pod(W, 0), pod(W, 1), pod(W, 7)], (3, 3)),
+    ],
+)
+def test_ready(pods: list[Any], numbers: tuple[int, int]) -> None:
+    """Ready are pods that say so or are done, of those that the attempt needs; one that is leaving is not."""
+    assert counts.ready(attempt_of(Job.parse(msjob()), of(*pods)), frozenset()) == numbers
+
+
+def test_ready_without_some() -> None:
+    """A pod that the job goes on without is not needed."""
+    attempt = attempt_of(Job.parse(msjob()), of(pod(S), pod(W, 0), pod(W, 1, "F")))
+    assert counts.ready(attempt, frozenset(keys(W, 1))) == (2, 2)
 
 
 def test_selector() -> None:
     """The selector of a role finds its pods and no others; the scale subresource hands it to autoscalers."""
-    counts = replica_statuses(Job.parse(msjob("deep", scheduler=None)), of())
-    assert list(counts) == ["Worker"]
-    assert dict(pair.split("=") for pair in counts["Worker"]["selector"].split(",")) == {
+    found = replica_statuses(Job.parse(msjob("deep", scheduler=None)), of())
+    assert list(found) == ["Worker"]
+    assert dict(pair.split("=") for pair in found["Worker"]["selector"].split(",")) == {
         "training.kubeflow.org/job-name": "deep",
         "training.kubeflow.org/operator-name": "msjob-controller",
         "training.kubeflow.org/replica-type": "worker",
@@ -45,18 +102,30 @@ def test_at_success() -> None:
 def test_inactive() -> None:
     """What is being removed is not active, and has not succeeded either."""
     job = Job.parse(msjob())
-    counts = inactive(replica_statuses(job, standing(job, Scheduler="R", Worker="RS")))
-    assert (counts["Worker"]["active"], counts["Worker"]["succeeded"]) == (0, 1)
+    found = inactive(replica_statuses(job, standing(job, Scheduler="R", Worker="RS")))
+    assert (found["Worker"]["active"], found["Worker"]["succeeded"]) == (0, 1)
 
 
-def test_workers_ready() -> None:
-    """Workers that run or are done, of those wanted; nothing for a job that has none."""
+@pytest.mark.parametrize(
+    ("workers", "text"), [("RSPF", "2/4"), ("----", "0/4"), ("RRRR", "4/4"), ("SSSS", "4/4"), ("RRRRR", "4/4")]
+)
+def test_workers_ready(workers: str, text: str) -> None:
+    """Workers that run or are done, of those wanted; one that is left over from a larger job is not counted."""
     job = Job.parse(msjob(worker=4))
-    assert workers_ready(job, replica_statuses(job, standing(job, Scheduler="R", Worker="RSPF"))) == "2/4"
-    assert workers_ready(job, replica_statuses(job, of())) == "0/4"
-    for fields in ({"worker": None}, {"worker": 0}):
-        without = Job.parse(msjob(**fields))
-        assert workers_ready(without, replica_statuses(without, of())) is None
+    assert counts.workers_ready(job, attempt_of(job, standing(job, Scheduler="R", Worker=workers))) == text
+
+
+@pytest.mark.parametrize("fields", [{"worker": None}, {"worker": 0}])
+def test_no_workers_to_be_ready(fields: dict[str, Any]) -> None:
+    """A job without Workers has nothing to say of them."""
+    job = Job.parse(msjob(**fields))
+    assert counts.workers_ready(job, attempt_of(job, of())) is None
+
+
+def test_workers_of_an_earlier_attempt_are_not_ready() -> None:
+    """What still runs of an attempt that was given up does no work."""
+    job = Job.parse(msjob())
+    assert counts.workers_ready(job, attempt_of(job, everywhere(job, "R"), {"attempt": 1})) == "0/2"
 
 
 @pytest.mark.parametrize(
@@ -92,7 +161,7 @@ def test_all_running(fields: dict[str, Any], pods: dict[str, str], *, running: b
 def test_a_pod_on_its_way_out_does_not_run() -> None:
     """A pod that is being deleted is about to be missing."""
     job = Job.parse(msjob(scheduler=None, worker=2))
-    assert not all_running(job, of(pod(W, 0), pod(W, 1, deleting=True), address=None))
+    assert not all_running(job, of(pod(W, 0), leaving(W, 1), address=None))
 
 
 def test_pods_beyond_the_replicas_are_not_waited_for() -> None:
