@@ -132,14 +132,18 @@ def keys(role: Role, *indices: int) -> tuple[PodKey, ...]:
     return tuple((role, index) for index in indices)
 
 
-def pod_json(
+def pod_json(  # noqa: PLR0913 - keyword-only shortcuts
     role: Role = Role.WORKER,
     index: int = 0,
     *,
     phase: str | None = "Running",
     states: Json | None = None,
+    inits: Json | None = None,
     restart_policy: str = "Never",
     deleted: tuple[float, int] | None = None,
+    attempt: int | None = None,
+    node: str | None = None,
+    conditions: Json | None = None,
     **status: Any,
 ) -> Json:
     """A pod of the job `train` as the API server gives it, in what the decisions read.
@@ -149,25 +153,33 @@ def pod_json(
         index: replica index.
         phase: None for a pod that no kubelet has seen.
         states: of its containers by name, by default none are known.
+        inits: likewise of its init containers.
         restart_policy: of the pod.
         deleted: seconds after `START` at which its deletion was asked for, and the grace it has.
+        attempt: None for a pod without the label, as the Go operator made them.
+        node: name of its node.
+        conditions: statuses by type.
         **status: more fields of the status, such as `reason="Evicted"`.
     """
-    metadata: Json = {
-        "name": f"train-{role.slug}-{index}",
-        "namespace": "default",
-        "labels": {
-            "training.kubeflow.org/replica-type": role.slug,
-            "training.kubeflow.org/replica-index": str(index),
-        },
+    name = f"train-{role.slug}-{index}"
+    labels = {
+        "training.kubeflow.org/replica-type": role.slug,
+        "training.kubeflow.org/replica-index": str(index),
     }
+    if attempt is not None:
+        labels[meta.LABEL_RESTART_ATTEMPT] = str(attempt)
+    metadata: Json = {"name": name, "namespace": "default", "uid": f"uid-{name}", "labels": labels}
     if deleted is not None:
         metadata |= {"deletionTimestamp": stamp(sum(deleted)), "deletionGracePeriodSeconds": deleted[1]}
     if phase is not None:
         status["phase"] = phase
-    if states is not None:
-        status["containerStatuses"] = [{"name": name, "state": state} for name, state in states.items()]
-    return {"metadata": metadata, "spec": {"restartPolicy": restart_policy}, "status": status}
+    for key, listed in (("containerStatuses", states), ("initContainerStatuses", inits)):
+        if listed is not None:
+            status[key] = [{"name": name, "state": state} for name, state in listed.items()]
+    if conditions is not None:
+        status["conditions"] = [{"type": kind, "status": text} for kind, text in conditions.items()]
+    spec = {"restartPolicy": restart_policy} | ({} if node is None else {"nodeName": node})
+    return {"metadata": metadata, "spec": spec, "status": status}
 
 
 def terminated(code: int, seconds: float = 60, **more: Any) -> Json:
