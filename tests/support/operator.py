@@ -48,6 +48,7 @@ class Operator:
         env: more variables.
         account: its ServiceAccount, in the operator's namespace.
         kubeconfig: an account to use instead of a ServiceAccount, such as the administrator's.
+        server: where it finds the API server; by default there, else at a `support.gate.Gate` before it.
 
     Attributes:
         credential: what the API server calls its token in the audit log, by which operators of one account are told
@@ -62,6 +63,7 @@ class Operator:
         env: Mapping[str, str] | None = None,
         account: str = ACCOUNT,
         kubeconfig: Path | None = None,
+        server: str | None = None,
     ) -> None:
         self.credential = ""
         if kubeconfig is None:
@@ -69,7 +71,7 @@ class Operator:
             self.credential = f"JTI={_claims(token)['jti']}"
             kubeconfig = write_kubeconfig(
                 control_plane.folder / f"{name}.kubeconfig",
-                server=control_plane.server,
+                server=server or control_plane.server,
                 ca_file=control_plane.ca_file,
                 token=token,
             )
@@ -238,13 +240,16 @@ class Operators:
         env: Mapping[str, str] | None = None,
         account: str = ACCOUNT,
         kubeconfig: Path | None = None,
+        server: str | None = None,
     ) -> Operator:
         """Start an operator for one test, which need not be ready yet; the shared one ends first. See `Operator`."""
         if self._shared is not None:
             self._shared.terminate()
             self._shared = None
         name = f"operator-{len(self._own) + 1}"
-        operator = Operator(self._control_plane, name, *arguments, env=env, account=account, kubeconfig=kubeconfig)
+        operator = Operator(
+            self._control_plane, name, *arguments, env=env, account=account, kubeconfig=kubeconfig, server=server
+        )
         self._own.append(operator)
         self.credentials.add(operator.credential)
         return operator

@@ -1,0 +1,119 @@
+"""Killed while a job ends: it ends once, as it was first written, and what is left of it goes."""
+
+from typing import Final
+
+from support.killed import Deaths, Point, Points, makes, writes
+from support.live_jobs import Jobs
+
+END: Final[Points] = {
+    "not-written": Point("patch", "msjobs/status", when=writes(completionTime=bool)),
+    "unheard": Point("patch", "msjobs/status", lost="answer", when=writes(completionTime=bool)),
+    "nothing-deleted": Point("delete", "pods"),
+    "one-pod-deleted": Point("delete", "pods", after=1),
+    "first-deletion-unheard": Point("delete", "pods", lost="answer"),
+    "service-left": Point("delete", "services"),
+    "service-deletion-unheard": Point("delete", "services", lost="answer"),
+}
+
+
+def wait_left(jobs: Jobs, name: str, pods: list[str]) -> None:
+    """Wait until nothing is left of a job but these pods."""
+    jobs.client.wait_for(
+        lambda: sorted(jobs.pods(name)) == pods and f"{name}-scheduler-0" not in jobs.services(),
+        what=f"leftovers of {name} to go",
+    )
+
+
+def test_success(deaths: Deaths) -> None:
+    """Worker 0 has done its part: the job has succeeded, and pods that still run, and the Service, go."""
+    jobs = deaths.jobs
+    for name in END:
+        jobs.create(name=name)
+    for name in END:
+        jobs.run(3, name)
+    with deaths.at(END):
+        for name in END:
+            jobs.finish("worker-0", name=name)
+
+    for name in END:
+        jobs.wait_state("Succeeded", name)
+        wait_left(jobs, name, ["worker-0"])
+    jobs.settle()
+    for name in END:
+        assert deaths.lifecycle(name) == ["Created", "Succeeded"], name
+        assert jobs.counts(name) == {"Scheduler": (0, 1, 0), "Worker": (0, 2, 0)}, name
+        assert len(deaths.history.values(name, "completionTime", None)) == 2, name
+        deaths.judge(name, {"MSJobCreated": 1, "MSJobRunning": 1, "MSJobSucceeded": 1}, pods=3)
+
+
+def test_failure(deaths: Deaths) -> None:
+    """A Worker has failed and may not be tried again: the job has failed because of that one, whatever follows."""
+    jobs = deaths.jobs
+    for name in END:
+        jobs.create(name=name)
+    for name in END:
+        jobs.run(3, name)
+    with deaths.at(END):
+        for name in END:
+            jobs.finish("worker-1", name=name, code=3)
+
+    messages = {name: jobs.wait_state("Failed", name)["message"] for name in END}
+    for name in END:
+        wait_left(jobs, name, ["worker-1"])
+    jobs.settle()
+    for name in END:
+        assert f"{name}-worker-1" in messages[name]
+        assert jobs.conditions(name)["Failed"]["message"] == messages[name]
+        assert deaths.lifecycle(name) == ["Created", "Failed"], name
+        assert jobs.counts(name) == {"Scheduler": (0, 0, 0), "Worker": (0, 0, 1)}, name
+        assert jobs.status(name)["lastFailure"]["exitCode"] == 3, name
+        deaths.judge(name, {"MSJobCreated": 1, "MSJobRunning": 1, "MSJobFailed": 1}, pods=3)
+
+
+def test_deadline(deaths: Deaths) -> None:
+    """A deadline that passes while the operator dies, or while there is none, ends the job once."""
+    jobs = deaths.jobs
+    points = {"before": Point(world=lambda jobs, name: jobs.state(name) == "Running"), **END}
+    for name in points:
+        # Long enough for all of them to run before.
+        jobs.create(name=name, run_policy={"activeDeadlineSeconds": 5})
+    for name in points:
+        jobs.run(3, name)
+    with deaths.at(points):
+        pass
+
+    for name in points:
+        condition = jobs.wait_state("Failed", name)
+        assert condition["reason"] == "DeadlineExceeded", name
+        wait_left(jobs, name, [])
+    jobs.settle()
+    for name in points:
+        assert deaths.lifecycle(name) == ["Created", "Failed"], name
+        assert jobs.counts(name) == {"Scheduler": (0, 0, 0), "Worker": (0, 0, 0)}, name
+        deaths.judge(name, {"MSJobCreated": 1, "MSJobRunning": 1, "DeadlineExceeded": 1}, pods=3)
+
+
+EXPIRY: Final[Points] = {
+    "end-not-written": Point("patch", "msjobs/status", when=makes("Succeeded")),
+    "not-deleted": Point("delete", "msjobs"),
+    "deletion-unheard": Point("delete", "msjobs", lost="answer"),
+    "waiting": Point(world=lambda jobs, name: jobs.state(name) == "Succeeded"),
+}
+
+
+def test_expiry(deaths: Deaths) -> None:
+    """A job whose time after its end is over is deleted, with all that it had, and nothing of it comes back."""
+    jobs = deaths.jobs
+    for name in EXPIRY:
+        jobs.create(name=name, run_policy={"ttlSecondsAfterFinished": 3 if name == "waiting" else 0})
+    for name in EXPIRY:
+        jobs.run(3, name)
+    with deaths.at(EXPIRY):
+        for name in EXPIRY:
+            jobs.finish("worker-0", name=name)
+
+    for name in EXPIRY:
+        jobs.client.wait_gone("mindspore.gitee.com/v1/msjobs", name, jobs.namespace)
+        wait_left(jobs, name, [])
+        assert len(deaths.history.of(name)) == 3, name
+        assert len(deaths.history.values(name, "completionTime", None)) == 2, name
