@@ -61,7 +61,7 @@ def _release(workload: MSJobWorkload) -> None:
 
 def _collect(workload: MSJobWorkload, manifests: Iterable[dict[str, Any]]) -> Rendered:
     """Unpack what came through jsii."""
-    service: Template | None = None
+    own: dict[str, Template] = {}
     pods: list[PodRange] = []
     extras: list[Template] = []
     for manifest in manifests:
@@ -73,13 +73,13 @@ def _collect(workload: MSJobWorkload, manifests: Iterable[dict[str, Any]]) -> Re
         part = workload.parts.pop(manifest["metadata"]["name"])
         if part.role is not None:
             pods.append(PodRange(part.role, part.first, part.count, part.template))
-        elif part.kind == "service":
-            service = part.template
-        else:
+        elif part.kind == "extra":
             extras.append(part.template)
+        else:
+            own[part.kind] = part.template
     order = list(Role)
     pods.sort(key=lambda part: (order.index(part.role), part.first))
-    return Rendered(service, tuple(pods), tuple(extras))
+    return Rendered(own.get("service"), tuple(pods), tuple(extras), own.get("autoscaler"))
 
 
 def load_construct(path: str) -> type[MSJobWorkload]:

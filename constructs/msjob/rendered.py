@@ -34,6 +34,9 @@ class PodRange:
 class Rendered:
     """The objects of one job, before the facts.
 
+    The controller creates them in the order Service, a site's own, pods, autoscaler: pods are told the address of the
+    Service and may use the site's objects, and the autoscaler acts on pods that run.
+
     Attributes:
         service: the Service in front of the MindSpore Scheduler, if the job has one.
         pods: in order of creation: Scheduler, PS, Worker, by index.

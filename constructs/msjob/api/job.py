@@ -4,6 +4,8 @@ Defaults live here and not in the schema, because a schema default shows as drif
 client (`replicas` is the exception: the scale subresource needs it stored).
 """
 
+import hashlib
+import itertools
 import re
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
@@ -21,6 +23,12 @@ ACCELERATOR: Final = re.compile(r"(nvidia|amd)\.com/gpu(\.shared)?|huawei\.com/(
 """Extended resources that count as accelerators for `procPerWorker: auto`: whole devices (or shares that a process sees
 as one), and not their memory, cores or slices, such as `nvidia.com/gpumem`, `huawei.com/npu-core`."""
 
+HOST_PORTS: Final = range(17000, 30000)
+"""Ports of MindSpore Schedulers in the network of a node, where a port is taken once for all pods.
+
+Above the ports 8118 to 16309 that Workers and PS listen on (measured with MindSpore 2.10), below NodePorts (30000 to
+32767) and the ports that Linux gives to clients (from 32768).
+"""
 
 TOPOLOGY_TIMEOUT: Final = 1800
 """Seconds, see `Job.topology_timeout`."""
@@ -78,6 +86,19 @@ class RoleSpec:
         """The `mindspore` container of the template, empty if there is none."""
         containers = (self.template.get("spec") or {}).get("containers") or []
         return next((c for c in containers if c.get("name") == meta.CONTAINER), {})
+
+    @property
+    def host_network(self) -> bool:
+        """Whether the pods live in the network of their node, and so share its host name and ports."""
+        return bool((self.template.get("spec") or {}).get("hostNetwork"))
+
+    @property
+    def declared_ports(self) -> frozenset[int]:
+        """All ports that containers of the template declare."""
+        spec = self.template.get("spec") or {}
+        containers = itertools.chain(spec.get("containers") or [], spec.get("initContainers") or [])
+        declared = itertools.chain.from_iterable(item.get("ports") or [] for item in containers)
+        return frozenset(port["containerPort"] for port in declared if "containerPort" in port)
 
 
 @dataclass(frozen=True)
@@ -176,13 +197,31 @@ class Job:
         return None if self.host_role is None else self.pod_name(self.host_role, 0)
 
     @cached_property
-    def port(self) -> int:
-        """Port of the MindSpore Scheduler: the one its template names `msjob-port`, else 2222."""
+    def named_port(self) -> int | None:
+        """The port that the template of the MindSpore Scheduler names `msjob-port`."""
         if self.host_role is not None:
             for port in self.roles[self.host_role].container.get("ports") or []:
                 if port.get("name") == meta.PORT_NAME:
                     return int(port["containerPort"])
-        return meta.DEFAULT_PORT
+        return None
+
+    @cached_property
+    def port(self) -> int:
+        """Port of the MindSpore Scheduler: the one that its template names, else 2222.
+
+        With `hostNetwork` it is derived from namespace and name instead of 2222, so that two jobs on one node rarely
+        want the same one; where they do, kube-scheduler keeps them apart. It is none that the template declares.
+        """
+        if self.named_port is not None:
+            return self.named_port
+        host = None if self.host_role is None else self.roles[self.host_role]
+        if host is None or not host.host_network:
+            return meta.DEFAULT_PORT
+        digest = hashlib.sha256(f"{self.namespace}/{self.name}".encode()).digest()
+        start = int.from_bytes(digest[:8]) % len(HOST_PORTS)
+        taken = host.declared_ports
+        free = (port for port in (*HOST_PORTS[start:], *HOST_PORTS[:start]) if port not in taken)
+        return next(free, HOST_PORTS[start])
 
     def replicas(self, role: Role) -> int:
         """Number of pods of a role, 0 for a role that the job does not have."""
@@ -200,6 +239,24 @@ class Job:
         counts = [str(amount) for name, amount in limits.items() if ACCELERATOR.fullmatch(name)]
         # Kubernetes takes whole numbers only; one written in another way, such as 1k, counts as none.
         return sum(int(count) for count in counts if count.isdecimal()) or 1
+
+    @cached_property
+    def kubelet_restarts(self) -> bool:
+        """Whether failures are left to the kubelet, which restarts the container where it is.
+
+        That is so for the one Worker of a `Standalone` job under `OnFailure` and `Always`, as long as nothing is asked
+        that only the operator can do: a limit, rules, or a restart of the whole job.
+        """
+        worker = self.roles.get(Role.WORKER)
+        return (
+            worker is not None
+            and self.launch_mode is LaunchMode.STANDALONE
+            and worker.replicas == 1
+            and worker.restart_policy in (RestartPolicy.ON_FAILURE, RestartPolicy.ALWAYS)
+            and worker.restart_scope is RestartScope.POD
+            and self.run_policy.backoff_limit is None
+            and self.run_policy.failure_policy is None
+        )
 
     @cached_property
     def topology_timeout(self) -> int:

@@ -9,11 +9,13 @@ from msjob.api import InvalidJobError, Job, Role
 from msjob.cdk import ApiObject, ApiObjectMetadata, Chart, Construct
 from msjob.placing import place
 from msjob.validation import admit
-from msjob.workload import environment, labels, pods, service
+from msjob.workload import autoscaler, environment, labels, pods, service
 from msjob.workload.tokens import Facts, Template, Tokens
 
 PACKED: Final = "packed"
 """API version of an object in the tree that stands for a part of a workload; its name is the part's key."""
+
+Kind = Literal["service", "pods", "autoscaler", "extra"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,30 +24,31 @@ class Part:
 
     Attributes:
         template: of each of them.
-        kind: what they are: pods of a role, the Service, or an object of a site's.
+        kind: what they are: pods of a role, the Service, the HorizontalPodAutoscaler, or an object of a site's.
         role: of pods.
         first: lowest replica index of pods.
         count: how many objects.
     """
 
     template: Template
-    kind: Literal["service", "pods", "extra"]
+    kind: Kind
     role: Role | None = None
     first: int = 0
     count: int = 1
 
 
 class MSJobWorkload(Construct):
-    """The Kubernetes objects of one MSJob: a Service and the pods of each role.
+    """The Kubernetes objects of one MSJob: a Service, the pods of each role, and what scales an elastic job.
 
     In any cdk8s app it adds plain API objects to the chart:
 
         MSJobWorkload(chart, "train", job=yaml.safe_load(text))
 
-    A site changes what its jobs are made of by a subclass that overrides `labels`, `environment`, `pod` or `service`,
-    or that adds objects of its own in `__init__`; the operator runs it with `--job-construct package.module:Class`, so
-    generated manifests and live pods stay the same. Overridden methods are called while `__init__` runs, see the tokens
-    of `self.tokens` where a value is known only later, and may change what they got from the base class.
+    A site changes what its jobs are made of by a subclass that overrides `labels`, `environment`, `pod`, `service` or
+    `autoscaler`, or that adds objects of its own in `__init__`; the operator runs it with `--job-construct
+    package.module:Class`, so generated manifests and live pods stay the same. Overridden methods are called while
+    `__init__` runs, see the tokens of `self.tokens` where a value is known only later, and may change what they got
+    from the base class.
 
     Args:
         scope: parent construct.
@@ -79,13 +82,14 @@ class MSJobWorkload(Construct):
         self._facts = facts or Facts()
         self._packed = packed
         self.parts: dict[str, Part] = {}
-        wanted = service.service(self.job, self.tokens)
-        if wanted is not None:
-            manifest = self.service() or {}
-            _require("service", manifest, wanted["metadata"], self.tokens)
-            self._add(self, "service", manifest, "service")
+        front = service.service(self.job, self.tokens)
+        if front is not None:
+            self._add_own("service", self.service(), front)
         for role, spec in self.job.roles.items():
             RolePods(self, role, spec.replicas)
+        scaler = autoscaler.autoscaler(self.job, self.tokens)
+        if scaler is not None:
+            self._add_own("autoscaler", self.autoscaler(), scaler)
 
     def labels(self, role: Role) -> dict[str, str]:
         """The operator's labels for pods of a role."""
@@ -110,6 +114,10 @@ class MSJobWorkload(Construct):
         """The manifest of the Service in front of the MindSpore Scheduler; not called for a job that has none."""
         return service.service(self.job, self.tokens)
 
+    def autoscaler(self) -> dict[str, Any] | None:
+        """The manifest of the HorizontalPodAutoscaler; not called for a job without `elasticPolicy`."""
+        return autoscaler.autoscaler(self.job, self.tokens)
+
     def add_object(self, id: str, manifest: Mapping[str, Any]) -> None:  # noqa: A002 - as above
         """Add an object of the site's own, created by the operator before the pods and removed with the job.
 
@@ -126,12 +134,19 @@ class MSJobWorkload(Construct):
         """
         self._add(self, id, labels.adopted(self.job, manifest, self.tokens), "extra")
 
+    def _add_own(
+        self, kind: Literal["service", "autoscaler"], manifest: dict[str, Any] | None, wanted: Mapping[str, Any]
+    ) -> None:
+        """Add an object that a method of the same name gave, if it is still the one the operator looks for."""
+        _require(kind, manifest or {}, wanted["metadata"], self.tokens)
+        self._add(self, kind, manifest or {}, kind)
+
     def _add(
         self,
         scope: Construct,
         name: str,
         manifest: Mapping[str, Any],
-        kind: Literal["service", "pods", "extra"],
+        kind: Kind,
         pods: tuple[Role, range] | None = None,
     ) -> None:
         template = Template.of(manifest, self.tokens)

@@ -15,6 +15,17 @@ def selector(job: Job, role: Role | None = None) -> dict[str, str]:
     return labels
 
 
+def of_role(job: Job, role: Role) -> dict[str, str]:
+    """Labels of an object of the job that is about all pods of a role."""
+    return {
+        **selector(job, role),
+        meta.LABEL_GROUP_NAME_OLD: meta.GROUP,
+        meta.LABEL_JOB_NAME_OLD: job.name,
+        meta.LABEL_CONTROLLER_NAME_OLD: meta.CONTROLLER_NAME,
+        meta.LABEL_REPLICA_TYPE_OLD: role.slug,
+    }
+
+
 def child(job: Job, role: Role, index: str) -> dict[str, str]:
     """Labels of a pod or Service of the job.
 
@@ -23,15 +34,7 @@ def child(job: Job, role: Role, index: str) -> dict[str, str]:
         role: of the pod, or of the pod behind the Service.
         index: replica index or its token.
     """
-    return {
-        **selector(job, role),
-        meta.LABEL_REPLICA_INDEX: index,
-        meta.LABEL_GROUP_NAME_OLD: meta.GROUP,
-        meta.LABEL_JOB_NAME_OLD: job.name,
-        meta.LABEL_CONTROLLER_NAME_OLD: meta.CONTROLLER_NAME,
-        meta.LABEL_REPLICA_TYPE_OLD: role.slug,
-        meta.LABEL_REPLICA_INDEX_OLD: index,
-    }
+    return {**of_role(job, role), meta.LABEL_REPLICA_INDEX: index, meta.LABEL_REPLICA_INDEX_OLD: index}
 
 
 def pod(job: Job, role: Role, tokens: Tokens) -> dict[str, str]:

@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from msjob.api import Job, LaunchMode, RestartPolicy, Role, RoleSpec, meta
+from msjob.api import Job, LaunchMode, Role, RoleSpec, meta
 from msjob.workload import labels as labelling
 from msjob.workload.environment import EnvVar
 from msjob.workload.plain import plain
@@ -16,6 +16,7 @@ GRACE_SECONDS: Final = 10
 Python as PID 1 ignores SIGTERM (measured), so Kubernetes' 30 s would only be waited out.
 """
 
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
 
 Manifest = dict[str, Any]
@@ -67,19 +68,31 @@ def name(job: Job, role: Role, tokens: Tokens) -> str:
 def restart_policy(job: Job, spec: RoleSpec) -> str:
     """What the kubelet does with a container that ends.
 
-    `Never`, because a MindSpore process cannot rejoin alone: the operator restarts the job. Only the one Worker of a
-    `Standalone` job is left to the kubelet, with `OnFailure` for both `OnFailure` and `Always`: exit 0 is done under
+    `Never`, because a MindSpore process cannot rejoin alone: the operator restarts the job. Only where failures are
+    left to the kubelet (`Job.kubelet_restarts`) it is `OnFailure`, for the role's `Always` too: exit 0 is done under
     every policy, and under the kubelet's `Always` the job would never end.
     """
-    alone = job.launch_mode is LaunchMode.STANDALONE and job.replicas(Role.WORKER) == 1
-    kubelet = spec.restart_policy in (RestartPolicy.ON_FAILURE, RestartPolicy.ALWAYS)
-    return "OnFailure" if alone and kubelet else "Never"
+    return "OnFailure" if spec.role is Role.WORKER and job.kubelet_restarts else "Never"
 
 
 def shares_hostname(job: Job, spec: RoleSpec) -> bool:
     """Whether the template gives several pods one host name; msrun tells nodes apart by it, so each needs its own."""
     named = (spec.template.get("spec") or {}).get("hostname")
     return bool(named) and sum(role.replicas for role in job.roles.values()) > 1
+
+
+def kept_apart(job: Job, spec: RoleSpec) -> bool:
+    """Whether the pods of a role are kept on different nodes.
+
+    Processes of one host name share out its devices, and pods in the network of a node have its name. A template that
+    says itself where its pods go, or what they stay away from, is left as it is; so is `Standalone`, where no process
+    knows of another.
+    """
+    if spec.role is not Role.WORKER or spec.replicas < 2 or job.launch_mode is LaunchMode.STANDALONE:  # noqa: PLR2004
+        return False
+    pod = spec.template.get("spec") or {}
+    anti_affinity = (pod.get("affinity") or {}).get("podAntiAffinity") or {}
+    return spec.host_network and not (pod.get("nodeName") or anti_affinity.get(_REQUIRED))
 
 
 def overridden(spec: RoleSpec, environment: Sequence[EnvVar]) -> list[str]:
@@ -93,6 +106,10 @@ def _spec(job: Job, role: RoleSpec, spec: Manifest, environment: Sequence[EnvVar
     spec.setdefault("terminationGracePeriodSeconds", GRACE_SECONDS)
     if shares_hostname(job, role):
         del spec["hostname"]
+    if kept_apart(job, role):
+        others = {"matchLabels": labelling.selector(job, role.role)}
+        anti_affinity = spec.setdefault("affinity", {}).setdefault("podAntiAffinity", {})
+        anti_affinity[_REQUIRED] = [{"labelSelector": others, "topologyKey": "kubernetes.io/hostname"}]
     for kind in _CONTAINERS:
         for port in itertools.chain.from_iterable(container.get("ports", []) for container in spec.get(kind, [])):
             # The one default of the template's schema: a job from a file has to give what the stored one gives.
