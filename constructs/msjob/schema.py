@@ -80,7 +80,6 @@ def pod_template() -> tuple[str, dict[str, Any]]:
 @cache
 def _schema() -> dict[str, Any]:
     spec = structural(MSJobSpec, {TEMPLATE: pod_template()[1], METRIC: structural(MetricSpec)})
-    spec["x-kubernetes-validations"] = rules.cel_for_spec()
     return {
         "description": "A MindSpore training job: pods in roles, started as one cluster, run to an end.",
         "properties": {
@@ -91,7 +90,7 @@ def _schema() -> dict[str, Any]:
             "status": structural(MSJobStatus),
         },
         "type": "object",
-        "x-kubernetes-validations": rules.cel_for_root(),
+        "x-kubernetes-validations": rules.cel(),
     }
 
 

@@ -15,7 +15,7 @@ from support.verdicts import VERDICTS, Verdict
 
 from .conftest import CRDS, established, schema_of
 
-BOUNDS = ("enum", "maximum", "maxItems", "maxLength", "maxProperties", "minimum", "pattern")
+BOUNDS = ("enum", "maximum", "maxItems", "maxLength", "maxProperties", "minimum", "minItems", "minLength", "pattern")
 
 RULE_BREAKERS = tuple(
     case
@@ -35,8 +35,18 @@ BOUND_BREAKERS = tuple(
         "backoff-beyond-int32",
         "clean-pod-policy",
         "deadline-zero",
+        "elastic-minimum-zero",
+        "failure-rule-action",
+        "failure-rule-code-beyond",
+        "failure-rule-condition-type-empty",
+        "failure-rule-no-codes",
+        "failure-rule-no-reasons",
+        "failure-rule-operator",
+        "failure-rules-too-many",
+        "force-delete-zero",
         "launch-mode",
         "managed-by",
+        "metric-type",
         "proc-per-worker-word",
         "proc-per-worker-zero",
         "quantity-unit",
@@ -44,7 +54,9 @@ BOUND_BREAKERS = tuple(
         "replicas-too-many",
         "restart-policy",
         "restart-policy-case",
+        "restart-scope",
         "roles-four",
+        "startup-deadline-zero",
         "success-policy",
         "ttl-negative",
     }

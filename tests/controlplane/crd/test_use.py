@@ -13,7 +13,7 @@ from support.programs import ROOT
 from support.testbed.client import MSJOBS, Client
 from support.testbed.errors import ApiError
 from support.testbed.kubectl import Kubectl
-from support.verdicts import VERDICTS, Verdict
+from support.verdicts import GO_STATUS, OWN_STATUS, VERDICTS, Verdict
 
 SEED_ERA = sorted((ROOT / "tests" / "support" / "seed_era").glob("*.yaml"))
 
@@ -27,9 +27,12 @@ def normal(text: str) -> str:
     ("field", "expected"),
     [
         ("msjob", "A MindSpore training job"),
-        ("msjob.spec.runPolicy.backoffLimit", "How many counted restarts the job may have. Default: no limit."),
+        ("msjob.spec.runPolicy.backoffLimit", "How many counted restarts the job may have."),
         ("msj.spec.msReplicaSpecs", "Keys are matched without regard to case."),
         ("msjobs.spec.msReplicaSpecs.replicas", "How many pods the role has."),
+        ("msjobs.spec.runPolicy.failurePolicy.rules.onExitCodes", "The exit code of a container."),
+        ("msjobs.spec.elasticPolicy.metrics.resource.target", "averageUtilization"),
+        ("msjobs.status.lastFailure", "The last pod that was to blame."),
         ("msjobs.spec.launchMode", "Standalone (default without a Scheduler)"),
         ("msjobs.status.conditions.reason", "Reason for the last transition"),
         ("msjobs.spec.msReplicaSpecs.template.spec.containers.image", "<string>"),
@@ -126,10 +129,11 @@ def test_status_apart(admin: Client, namespace: str) -> None:
         admin.patch(MSJOBS, "train", {"status": {"restarts": "many"}}, namespace, subresource="status")
 
 
+@pytest.mark.parametrize("suspended", [True, False])
 @pytest.mark.parametrize("replicas", [2, None], ids=["said", "left-out"])
-def test_scale(admin: Client, kubectl: Kubectl, namespace: str, replicas: int | None) -> None:
-    """The Workers of a job are read and set through the scale subresource, also where replicas were left out."""
-    admin.create(MSJOBS, msjob("train", namespace=namespace, worker=role(replicas), suspend=True))
+def test_scale(admin: Client, kubectl: Kubectl, namespace: str, replicas: int | None, *, suspended: bool) -> None:
+    """The Workers of a job, running or not, are read and set by kubectl scale, also where replicas were left out."""
+    admin.create(MSJOBS, msjob("train", namespace=namespace, worker=role(replicas), suspend=suspended))
     status = {"replicaStatuses": {"Worker": {"active": 1, "selector": "a=b"}}}
     admin.patch(MSJOBS, "train", {"status": status}, namespace, subresource="status")
 
@@ -139,3 +143,43 @@ def test_scale(admin: Client, kubectl: Kubectl, namespace: str, replicas: int | 
 
     kubectl.run("scale", "msjob/train", "--replicas=5", "-n", namespace)
     assert admin.get(MSJOBS, "train", namespace)["spec"]["msReplicaSpecs"]["Worker"]["replicas"] == 5
+
+
+def test_scale_of_another_key(admin: Client, kubectl: Kubectl, namespace: str) -> None:
+    """A role key in another spelling cannot be scaled: kubectl says what docs/reference/fields.md quotes."""
+    job = msjob("train", namespace=namespace, scheduler=None, worker=None)
+    job["spec"]["msReplicaSpecs"] = {"worker": role(2)}
+    admin.create(MSJOBS, job)
+
+    done = kubectl.completed("scale", "msjob/train", "--replicas=5", "-n", namespace)
+
+    assert done.returncode == 1
+    message = done.stderr.strip()
+    assert message in (ROOT / "docs" / "reference" / "fields.md").read_text()
+    assert admin.get(MSJOBS, "train", namespace)["spec"] == job["spec"]
+
+
+def test_scale_after_the_end(admin: Client, kubectl: Kubectl, namespace: str) -> None:
+    """A finished job is not scaled, and kubectl says why."""
+    admin.create(MSJOBS, msjob("train", namespace=namespace))
+    status = {"conditions": [{"type": "Succeeded", "status": "True", "reason": "MSJobSucceeded"}]}
+    admin.patch(MSJOBS, "train", {"status": status}, namespace, subresource="status")
+
+    done = kubectl.completed("scale", "msjob/train", "--replicas=5", "-n", namespace)
+
+    assert done.returncode == 1
+    assert "the job has finished, its Workers cannot be scaled any more" in done.stderr
+
+
+@pytest.mark.parametrize("status", [GO_STATUS, OWN_STATUS, {"conditions": None, "replicaStatuses": None}])
+def test_export_applied_again(admin: Client, kubectl: Kubectl, namespace: str, status: Any) -> None:
+    """A job exported with its status, the Go operator's or this one's, is applied by a strict client and kept whole."""
+    job = msjob("train", namespace=namespace, status=status)
+    text = json.dumps(job)
+
+    kubectl.run("apply", "--validate=strict", "-f", "-", stdin=text)
+    stored = admin.get(MSJOBS, "train", namespace)
+    written = admin.replace(MSJOBS, {**stored, "status": status}, subresource="status", fieldValidation="Strict")
+
+    assert written["status"] == {key: value for key, value in status.items() if value is not None}
+    kubectl.run("apply", "--server-side", "--validate=strict", "-f", "-", stdin=text)

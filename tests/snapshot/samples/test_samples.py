@@ -25,6 +25,11 @@ SHAPES = {
 }
 """Pods of each sample by role: those of the system whose samples these follow."""
 
+OWN_SHAPES = {"elastic": {"scheduler": 1, "worker": 1}, "retry": {"scheduler": 1, "worker": 4}}
+"""Pods of the samples of what that system does not have."""
+
+ALL = {**SHAPES, **OWN_SHAPES}
+
 CPU = "swr.cn-south-1.myhuaweicloud.com/mindspore/mindspore-cpu:2.2.14"
 GPU = "swr.cn-south-1.myhuaweicloud.com/mindspore/mindspore-gpu-cuda11.6:2.2.14"
 
@@ -47,10 +52,10 @@ def pods(name: str) -> list[Json]:
 
 def test_the_samples() -> None:
     """There is a file for each shape, and no other."""
-    assert SAMPLES.keys() == SHAPES.keys()
+    assert SAMPLES.keys() == ALL.keys()
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", ALL)
 def test_as_rendered(name: str, snapshot: SnapshotAssertion) -> None:
     """Each sample is rendered as reviewed."""
     assert rendered(name) == snapshot
@@ -68,7 +73,19 @@ def test_shape(name: str) -> None:
     assert Counter(pod["metadata"]["labels"]["replica-type"] for pod in pods(name)) == SHAPES[name]
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", OWN_SHAPES)
+def test_own_shape(name: str) -> None:
+    """Name and pods of a sample of what is new; it is restarted after a failure, with its output in a claim."""
+    job = sample(name)
+
+    assert job["metadata"] == {"name": f"ms-widedeep-{name}"}
+    assert {spec["restartPolicy"] for spec in job["spec"]["msReplicaSpecs"].values()} == {"OnFailure"}
+    assert Counter(pod["metadata"]["labels"]["replica-type"] for pod in pods(name)) == OWN_SHAPES[name]
+    volumes = job["spec"]["msReplicaSpecs"]["Worker"]["template"]["spec"]["volumes"]
+    assert volumes[1] == {"name": "output", "persistentVolumeClaim": {"claimName": "wide-deep-output"}}
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_starts_with_what_it_shows(name: str) -> None:
     """The first line of each sample says what it shows, in a comment."""
     first = SAMPLES[name].read_text().splitlines()[0]
@@ -77,7 +94,7 @@ def test_starts_with_what_it_shows(name: str) -> None:
     assert first.endswith(".")
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", ALL)
 def test_is_valid_without_surprises(name: str) -> None:
     """A sample has no problem, and no warning but the one about parameter servers."""
     job = sample(name)
@@ -87,7 +104,7 @@ def test_is_valid_without_surprises(name: str) -> None:
     assert reasons == (["ParameterServerDeprecated"] if "PS" in job["spec"]["msReplicaSpecs"] else [])
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", ALL)
 def test_objects_are_of_kubernetes(name: str) -> None:
     """Every object keeps the published schema of Kubernetes, which allows no unknown field."""
     for item in rendered(name):
@@ -103,7 +120,7 @@ def test_accelerators() -> None:
         assert container["image"] == (GPU if worker else CPU)
 
 
-@pytest.mark.parametrize("name", ["ps_distribute", "ps_standalone", "standalone"])
+@pytest.mark.parametrize("name", ["elastic", "ps_distribute", "ps_standalone", "standalone"])
 def test_others_need_no_accelerator(name: str) -> None:
     """The other samples run on CPU."""
     assert {main_container(pod)["image"] for pod in pods(name)} == {CPU}
@@ -113,6 +130,8 @@ def test_others_need_no_accelerator(name: str) -> None:
     ("name", "ids"),
     [
         ("dataparallel", ["0", "1", "2", "3"]),
+        ("elastic", ["0"]),
+        ("retry", ["0", "1", "2", "3"]),
         ("ps_distribute", ["<metadata.name>"] * 6),
         ("ps_standalone", ["<metadata.name>"] * 3),
         ("standalone", []),

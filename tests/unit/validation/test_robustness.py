@@ -12,6 +12,7 @@ from msjob.api import Problem, meta
 from msjob.validation import validate
 from support.jobs import Json, msjob, template
 from support.verdicts import changed
+from support.verdicts.garbage import SPEC_GARBAGE, STATUS_GARBAGE
 
 _scalars = (
     st.none()
@@ -33,10 +34,13 @@ _keys: st.SearchStrategy[Any] = (
             "kind",
             "limits",
             "metadata",
+            "maxReplicas",
+            "metrics",
             "msReplicaSpecs",
             "name",
             "ports",
             "resources",
+            "rules",
             "runPolicy",
             "spec",
             "Worker",
@@ -61,6 +65,10 @@ _places = st.sampled_from(
         "spec.runPolicy",
         "spec.msReplicaSpecs",
         "spec.procPerWorker",
+        "spec.elasticPolicy",
+        "spec.elasticPolicy.metrics",
+        "spec.runPolicy.failurePolicy",
+        "spec.runPolicy.failurePolicy.rules",
         "status",
         "W.replicas",
         "W.template",
@@ -95,6 +103,22 @@ def test_any_value(value: object, path: str) -> None:
 
     for problem in [*validate(job), *validate(job, unknown="ignore")]:
         assert str(problem)
+
+
+@pytest.mark.parametrize("name", SPEC_GARBAGE)
+def test_stored_garbage(name: str) -> None:
+    """A job stored without a schema, with a spec of wrong types, gets problems that can be shown."""
+    job = SPEC_GARBAGE[name]
+
+    # A null counts as a field left out, and what nobody knows is dropped by an API server: those are good jobs.
+    assert bool(validate(job, unknown="ignore")) == (name not in {"policy-null", "role-null", "unknown-field"})
+    assert all(str(problem) for problem in validate(job, unknown="ignore"))
+
+
+@pytest.mark.parametrize("name", STATUS_GARBAGE)
+def test_stored_garbage_of_status(name: str) -> None:
+    """Whatever its status holds, a job with a good spec is good."""
+    assert validate(STATUS_GARBAGE[name], unknown="ignore") == []
 
 
 @pytest.mark.parametrize("lists", [True, False])

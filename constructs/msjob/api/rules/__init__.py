@@ -4,9 +4,10 @@ A rule stands here twice, side by side: as CEL, which the CRD carries to the API
 validate` and the controller run. A test holds the two together on a real API server, by an accepted and a refused
 example of each.
 
-An object stored before a rule existed must keep its status, be suspended and be deleted. Rules at the root and rules on
-`spec` are not ratcheted by the API server once anything below them changes, so each is written to let an update pass
-whose old object already broke it (`optionalOldSelf`).
+An object stored before a rule existed must keep its status, be suspended and be deleted. The API server goes on asking
+a rule once anything has changed below the place where it stands, so each stands at the root and sees the old object
+(`optionalOldSelf`): it lets an update pass whose old object already broke it, and any update of a job that the operator
+has called invalid.
 """
 
 from typing import Any, Final
@@ -19,14 +20,9 @@ RULES: Final[tuple[Rule, ...]] = (*shape.RULES, *policies.RULES, *updates.RULES)
 """All rules, in the order in which their problems are told."""
 
 
-def cel_for_root() -> list[dict[str, Any]]:
-    """`x-kubernetes-validations` of the root of the CRD schema."""
-    return [rule.entry() for rule in RULES if rule.scope == "root"]
-
-
-def cel_for_spec() -> list[dict[str, Any]]:
-    """`x-kubernetes-validations` of `spec`."""
-    return [rule.entry() for rule in RULES if rule.scope == "spec"]
+def cel() -> list[dict[str, Any]]:
+    """All rules as `x-kubernetes-validations` of the root of the CRD schema."""
+    return [rule.entry() for rule in RULES]
 
 
 def check(obj: Json) -> list[Problem]:

@@ -120,9 +120,9 @@ RULES: Final = (
         "shorter name",
         _name_length,
         lenient=(
-            f"[oldSelf.value()].all(old, has(old.spec) && has(old.spec.msReplicaSpecs) && {_ROOT_ROLES}.all(k, "
+            f"has(old.spec) && has(old.spec.msReplicaSpecs) && {_ROOT_ROLES}.all(k, "
             f"k in old.spec.msReplicaSpecs && {_ROOT_REPLICAS} <= (has(old.spec.msReplicaSpecs[k].replicas) ? "
-            "old.spec.msReplicaSpecs[k].replicas : 1)))"
+            "old.spec.msReplicaSpecs[k].replicas : 1))"
         ),
     ),
     Rule(
@@ -143,7 +143,8 @@ RULES: Final = (
         "roles-unique",
         "spec",
         f"{NO_ROLES} || {ROLES}.all(a, {ROLES}.exists_one(b, a.lowerAscii() == b.lowerAscii()))",
-        "one role is named twice in msReplicaSpecs in different spellings: keep one (case does not matter)",
+        "one role is named twice in msReplicaSpecs in different spellings: keep one (case does not matter, but only Worker "
+        "can be scaled by kubectl scale and autoscalers)",
         _roles_unique,
     ),
     Rule(
@@ -164,9 +165,11 @@ RULES: Final = (
         "container",
         "spec",
         f"{NO_ROLES} || {ROLES}.all(k, has({ROLES}[k].template) && has({ROLES}[k].template.spec) && "
+        f"has({ROLES}[k].template.spec.containers) && "
         f"{ROLES}[k].template.spec.containers.exists(c, c.name == '{meta.CONTAINER}'))",
         f"each role needs a container named {meta.CONTAINER}: its exit is the outcome of the pod",
         _container,
+        lenient=f"has(old.msReplicaSpecs) && {ROLES} == old.msReplicaSpecs",
     ),
     Rule(
         "ps-scheduler",
