@@ -3,8 +3,10 @@
 import json
 import secrets
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from msjob.api import AUXILIARY, meta
 from support.jobs import Json, msjob
 from support.testbed.client import MSJOBS, PODS, Client
 from support.testbed.errors import WaitTimeoutError
@@ -71,8 +73,9 @@ class Jobs:
         return {item["type"]: item for item in self.status(name).get("conditions") or []}
 
     def true(self, name: str = "train") -> list[str]:
-        """Types of the conditions that are True, in their order."""
-        return [kind for kind, item in self.conditions(name).items() if item["status"] == "True"]
+        """Types of the conditions that are True, in their order; without PodsReady and Stalled, which are no states."""
+        found = self.conditions(name)
+        return [kind for kind, item in found.items() if item["status"] == "True" and kind not in AUXILIARY]
 
     def state(self, name: str = "train") -> str:
         """What the column State shows: the type of the last condition."""
@@ -89,6 +92,10 @@ class Jobs:
         )
         last: Json = found["status"]["conditions"][-1]
         return last
+
+    def set_status(self, name: str = "train", **fields: Any) -> None:
+        """Change fields of the status of a job, such as a time, as if the clock had been another one."""
+        self.client.patch(MSJOBS, name, {"status": fields}, self.namespace, subresource="status")
 
     def wait_stalled(self, name: str = "train", timeout: float = 15) -> Json:
         """Wait until a job is stalled, and give the condition."""
@@ -151,6 +158,22 @@ class Jobs:
             ) from None
         return self.pods(name)
 
+    def attempts(self, name: str = "train") -> dict[str, int]:
+        """The attempts that the pods of a job were made for, by their label."""
+        label = meta.LABEL_RESTART_ATTEMPT
+        return {pod: int(item["metadata"]["labels"][label]) for pod, item in self.pods(name).items()}
+
+    def wait_attempt(self, attempt: int, count: int, name: str = "train", timeout: float = 15) -> dict[str, Json]:
+        """Wait until a job has exactly so many pods, all of one attempt, and give them."""
+        try:
+            wait_for(lambda: list(self.attempts(name).values()) == [attempt] * count, timeout)
+        except WaitTimeoutError:
+            raise WaitTimeoutError(
+                f"waited {timeout:g} s for {count} pods of attempt {attempt} of {name}; they are of "
+                f"{self.attempts(name)}; status: {json.dumps(self.status(name), indent=1)}"
+            ) from None
+        return self.pods(name)
+
     def run(self, count: int, name: str = "train", timeout: float = 15) -> None:
         """Wait for the pods of a job, let them run, and wait until the job does."""
         self.wait_pods(count, name, timeout)
@@ -172,6 +195,12 @@ class Jobs:
         for pod in pods:
             self.client.delete(PODS, f"{name}-{pod}", self.namespace, grace=0)
 
+    def evict(self, pod: str, name: str = "train") -> None:
+        """Ask for the eviction of a pod, as ``kubectl drain`` does."""
+        full = f"{name}-{pod}"
+        body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": full}}
+        self.client.create(PODS, body, self.namespace, name=full, subresource="eviction")
+
     def settle(self) -> None:
         """Wait until the operator has dealt with all that has happened in this namespace.
 
@@ -184,6 +213,11 @@ class Jobs:
         self.finish("worker-0", name=name)
         self.wait_state("Succeeded", name)
         self.delete(name)
+
+
+def moment(seconds: float) -> str:
+    """The moment so many seconds from now, as Kubernetes writes it."""
+    return (datetime.now(UTC) + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _state(job: Json) -> str:

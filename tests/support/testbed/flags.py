@@ -145,6 +145,7 @@ def controller_manager_command(binaries: Binaries, files: Files, kubeconfig: Pat
         "--node-monitor-period=1s",
         "--node-monitor-grace-period=24h",
         "--node-eviction-rate=10",
+        "--horizontal-pod-autoscaler-sync-period=1s",
         "--kube-api-qps=500",
         "--kube-api-burst=1000",
     ]

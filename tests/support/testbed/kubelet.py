@@ -114,6 +114,16 @@ class Kubelet:
         binding = {"metadata": {"name": name}, "target": {"apiVersion": "v1", "kind": "Node", "name": target}}
         self._client.create(PODS, binding, namespace, name=name, subresource="binding")
 
+    def find_no_place(self, namespace: str, name: str, message: str) -> None:
+        """Say of a pod that no Node can take it, as the scheduler does."""
+        self.set_condition(namespace, name, "PodScheduled", "False", "Unschedulable", message)
+
+    def set_condition(self, namespace: str, name: str, kind: str, status: str, reason: str, message: str = "") -> None:
+        """Set a condition of a pod, such as ``DisruptionTarget``."""
+        condition = {"type": kind, "status": status, "reason": reason, "message": message}
+        change = {"status": {"conditions": [condition]}}
+        self._client.patch(PODS, name, change, namespace, kind="strategic", subresource="status")
+
     def finish(
         self,
         namespace: str,

@@ -50,9 +50,18 @@ def running(*, ready: bool = True, restart_count: int = 0, started: Time | None 
     return ContainerState("running", ready=ready, restart_count=restart_count, started=started)
 
 
-def ended(exit_code: int, reason: str | None = None, *, finished: Time | None = None) -> ContainerState:
+def ended(
+    exit_code: int,
+    reason: str | None = None,
+    *,
+    message: str | None = None,
+    started: Time | None = None,
+    finished: Time | None = None,
+) -> ContainerState:
     """Give the state of a container that has ended, such as ``ended(137, "OOMKilled")``."""
-    return ContainerState("terminated", exit_code=exit_code, reason=reason, finished=finished)
+    return ContainerState(
+        "terminated", exit_code=exit_code, reason=reason, message=message, started=started, finished=finished
+    )
 
 
 @dataclass(frozen=True)

@@ -75,34 +75,17 @@ def test_many_successors(jobs: Jobs) -> None:
     jobs.run(3)
 
 
-def test_pod_that_is_deleted_by_hand(jobs: Jobs) -> None:
-    """A pod that somebody deletes before the job is over is made again under its name."""
-    jobs.create()
-    jobs.run(3)
-    gone = jobs.pods()["worker-1"]["metadata"]["uid"]
-    jobs.client.delete(PODS, "train-worker-1", jobs.namespace)
-
-    def is_back() -> bool:
-        pod = jobs.pods().get("worker-1")
-        return pod is not None and pod["metadata"]["uid"] != gone
-
-    jobs.client.wait_for(is_back, what="worker-1 to be made again")
-    assert len(jobs.pods()) == 3
-    jobs.set("worker-1")
-    jobs.finish("worker-1", "worker-0")
-    jobs.wait_state("Succeeded")
-
-
 def test_last_word_of_a_deletion(jobs: Jobs) -> None:
     """What a pod exits with because it was deleted fails no job, also when its kubelet is done with it.
 
     A kubelet that has stopped a pod deletes it once more, without grace. The API server then says that its deletion was
-    asked for at that moment, which is after its end. A finalizer keeps the pod in that state for a while.
+    asked for at that moment, which is after its end. A finalizer keeps the pod in that state for a while, and the next
+    attempt waits for it.
     """
     hold = {"metadata": {"finalizers": ["example.com/hold"]}}
-    jobs.kubelet.pause()
     jobs.create()
     jobs.run(3)
+    jobs.kubelet.pause()
     jobs.client.patch(PODS, "train-worker-1", hold, jobs.namespace)
     jobs.client.delete(PODS, "train-worker-1", jobs.namespace)
     jobs.finish("worker-1", code=143)
@@ -113,10 +96,16 @@ def test_last_word_of_a_deletion(jobs: Jobs) -> None:
     held = jobs.pods()["worker-1"]["metadata"]
     assert (held["deletionTimestamp"] > ended, held["deletionGracePeriodSeconds"]) == (True, 0)
 
+    jobs.kubelet.play(run=False)
+    jobs.client.wait_for(lambda: list(jobs.pods()) == ["worker-1"], what="the other pods to go")
     jobs.settle()
-    assert jobs.true() == ["Created", "Running"]
+    assert list(jobs.pods()) == ["worker-1"]
+    assert jobs.true() == ["Created", "Restarting"]
+    status = jobs.status()
+    assert (status["restarts"], status["restartsCountTowardsLimit"]) == (1, 0)
+    assert status["lastFailure"]["reason"] == "Deleted"
     jobs.client.patch(PODS, "train-worker-1", {"metadata": {"finalizers": None}}, jobs.namespace)
-    jobs.wait_pods(3)
-    jobs.set("worker-1")
+    jobs.wait_attempt(1, 3)
+    jobs.run(3)
     jobs.finish("worker-0")
     jobs.wait_state("Succeeded")

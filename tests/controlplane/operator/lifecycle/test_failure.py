@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from support.live_jobs import Jobs
-from support.testbed.podstatus import ContainerState, ended, waiting
 
 pytestmark = pytest.mark.usefixtures("operator")
 
@@ -47,20 +46,6 @@ def test_failed_scheduler_fails_the_job(jobs: Jobs) -> None:
     jobs.finish("scheduler-0", code=1)
 
     assert "pod train-scheduler-0" in jobs.wait_state("Failed")["message"]
-
-
-@pytest.mark.parametrize("container", [waiting(), ended(137)], ids=["before-it-started", "while-it-ran"])
-def test_evicted_pod(jobs: Jobs, container: ContainerState) -> None:
-    """A pod that its node has put out fails the job, with the reason that the node gives."""
-    jobs.create()
-    jobs.run(3)
-    why = {"reason": "Evicted", "message": "The node was low on resource: memory."}
-    jobs.set("worker-0", "Failed", containers={"mindspore": container}, **why)
-
-    message = jobs.wait_state("Failed")["message"]
-    assert "pod train-worker-0" in message
-    assert "Evicted" in message
-    assert "low on resource: memory" in message
 
 
 def test_reason_of_the_container(jobs: Jobs) -> None:
