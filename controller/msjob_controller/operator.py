@@ -2,8 +2,9 @@
 
 import asyncio
 import contextlib
+import os
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import structlog
@@ -11,7 +12,7 @@ import structlog
 from msjob_controller import clock
 from msjob_controller.cluster import Cluster
 from msjob_controller.kube import config
-from msjob_controller.kube.errors import ApiError, LeadershipLost
+from msjob_controller.kube.errors import ApiError, ConfigError, LeadershipLost
 from msjob_controller.kube.events import EventRecorder
 from msjob_controller.kube.leader import LeaderElector
 from msjob_controller.kube.queue import KeyedQueue
@@ -25,6 +26,8 @@ from msjob_controller.renderer import Renderer
 
 FLUSH_SECONDS: Final = 1.0
 """Time that events have to get out when the operator stops."""
+RETRIES_TO_WARN: Final = 6
+"""Retries of a job in a row from which on they are warnings, some 2 s after the first: no conflict that passes."""
 LEASE_SECONDS: Final = 0.5
 """Pause before a job is looked at that came up while the Lease had run out."""
 
@@ -39,9 +42,8 @@ async def serve(options: Options, stop: asyncio.Event) -> None:
         stop: set it to stop; the caller wires signals to it.
 
     Raises:
-        ConfigError: there is no usable way to the API server.
+        ConfigError: there is no usable way to the API server, or an address cannot be bound.
         LeadershipLost: another instance leads; the process must exit.
-        OSError: an address cannot be bound.
     """
     connection = await config.load(options.kubeconfig)
     metrics = Metrics()
@@ -57,10 +59,8 @@ async def serve(options: Options, stop: asyncio.Event) -> None:
         operator = Operator(options, transport, metrics, leads, standing_by)
         probes = Probes(operator.healthy, operator.ready, metrics.expose)
         try:
-            if (health := address(options.health_probe_bind_address)) is not None:
-                await probes.serve_health(*health)
-            if (scrape := address(options.metrics_bind_address)) is not None:
-                await probes.serve_metrics(*scrape)
+            await _open("--health-probe-bind-address", options.health_probe_bind_address, probes.serve_health)
+            await _open("--metrics-bind-address", options.metrics_bind_address, probes.serve_metrics)
             work = elector.lead(operator.run) if options.leader_elect else operator.run()
             await _until(stop, asyncio.ensure_future(work))
         finally:
@@ -140,7 +140,9 @@ class Operator:
                 wait = await self._reconciler.reconcile(key)
             except (RetryLaterError, ApiError) as error:
                 result = "retry"
-                _log.info("job.retry", job=key, error=str(error))
+                retries = self._queue.retries(key) + 1
+                log = _log.warning if retries >= RETRIES_TO_WARN else _log.info
+                log("job.retry", job=key, error=str(error), retries=retries)
                 self._queue.add_rate_limited(key)
             except LeadershipLost:
                 raise
@@ -164,6 +166,24 @@ class Operator:
 
     def _gone(self, job: dict[str, Any]) -> None:
         self._reconciler.forget(job)
+
+
+async def _open(flag: str, value: str, serve_at: Callable[[str, int], Awaitable[None]]) -> None:
+    """Open an endpoint, unless it is turned off.
+
+    Raises:
+        ConfigError: the address cannot be bound.
+    """
+    place = address(value)
+    if place is None:
+        return
+    try:
+        await serve_at(*place)
+    except OSError as error:
+        # Of a name that is not known the number is not one of the system's, and the text is its own.
+        number = error.errno or 0
+        said = os.strerror(number) if number > 0 else error.strerror or "cannot be bound"
+        raise ConfigError(f"{flag} {value}: {said}; choose another address, or 0 for none") from error
 
 
 async def _until(stop: asyncio.Event, work: "asyncio.Future[None]") -> None:

@@ -20,6 +20,7 @@ from msjob_controller.kube.errors import (
     Unreachable,
     from_status,
 )
+from msjob_controller.kube.hints import hint
 from msjob_controller.kube.store import Change, Indexer, Kind, Object, Store, key_of
 from msjob_controller.kube.transport import PAGE_SIZE, Transport
 
@@ -242,7 +243,7 @@ class Informer:
         pause = max(jittered(self._failures, base=_FIRST_PAUSE, cap=_LONGEST_PAUSE), error.retry_after or 0.0)
         self._failures += 1
         self.failure = error
-        _log.warning("informer.failed", path=self.path, error=str(error), retry_in=round(pause, 1))
+        _log.warning("informer.failed", path=self.path, error=str(error), retry_in=round(pause, 1), **hint(error))
         await asyncio.sleep(min(pause, _LONGEST_PAUSE))
 
     async def _do_without(self, error: ApiError) -> None:

@@ -14,7 +14,7 @@
     ├── TooManyRequests    429  the server asks to slow down
     ├── ServerError        5xx
     └── Unreachable        no answer: connection refused, reset, closed or timed out
-    ConfigError            no usable kubeconfig or ServiceAccount
+    ConfigError            no usable kubeconfig or ServiceAccount, or an address that cannot be bound
     LeadershipLost         another instance leads, or the Lease could not be renewed in time
 
 `AlreadyExists` is no `Conflict`: after a conflict one reads again and retries, after the other one is often done.
@@ -106,7 +106,7 @@ class Unreachable(ApiError):
 
 
 class ConfigError(Exception):
-    """There is no usable kubeconfig or ServiceAccount; the message names the file and what is wrong with it."""
+    """No usable kubeconfig, ServiceAccount or address to bind; the message names file or flag and what is wrong."""
 
 
 class LeadershipLost(Exception):

@@ -22,6 +22,7 @@ from typing import Any, Final, NoReturn
 import structlog
 
 from msjob_controller.kube.errors import AlreadyExists, ApiError, Conflict, LeadershipLost, NotFound
+from msjob_controller.kube.hints import hint
 from msjob_controller.kube.paths import resource_path
 from msjob_controller.kube.transport import Object, Transport, decode, encode
 
@@ -186,7 +187,7 @@ class LeaderElector:
         except (ApiError, TimeoutError) as error:
             # The outcome of a write may be unknown: read before the next one.
             self._lease = None
-            _log.warning("leader.attempt_failed", error=str(error) or "timed out")
+            _log.warning("leader.attempt_failed", error=str(error) or "timed out", **hint(error))
             return False
 
     async def _take(self) -> bool:

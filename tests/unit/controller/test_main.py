@@ -50,7 +50,7 @@ def test_no_way_to_a_cluster(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("flag", ["--metrics-bind-address", "--health-probe-bind-address"])
 def test_an_address_in_use(tmp_path: Path, flag: str) -> None:
-    """A port that is taken is one line that names it."""
+    """A port that is taken is one line that names it, and the flag to set another."""
     path = tmp_path / "kubeconfig"
     path.write_text(KUBECONFIG)
     other = {"--metrics-bind-address": "0", "--health-probe-bind-address": "0"}
@@ -59,7 +59,17 @@ def test_an_address_in_use(tmp_path: Path, flag: str) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         arguments = [f"{name}={value}" for name, value in {**other, flag: f"127.0.0.1:{port}"}.items()]
-        assert str(port) in fail("--kubeconfig", str(path), *arguments)["error"]
+        said = fail("--kubeconfig", str(path), *arguments)["error"]
+    assert said == f"{flag} 127.0.0.1:{port}: Address already in use; choose another address, or 0 for none"
+
+
+def test_an_address_of_nobody(tmp_path: Path) -> None:
+    """A host that is not known is told likewise."""
+    path = tmp_path / "kubeconfig"
+    path.write_text(KUBECONFIG)
+    said = fail("--kubeconfig", str(path), "--health-probe-bind-address", "nowhere.invalid:1")["error"]
+    assert said.startswith("--health-probe-bind-address nowhere.invalid:1: ")
+    assert "Errno" not in said
 
 
 @pytest.mark.timeout(30)

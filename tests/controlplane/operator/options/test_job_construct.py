@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from msjob_controller.operator import RETRIES_TO_WARN
 from support.jobs import Json
 from support.live_jobs import Jobs
 from support.live_render import check_same, live, rendered
@@ -15,6 +16,7 @@ from support.programs import ROOT
 from support.site_constructs import BROKEN
 from support.testbed.client import Client
 from support.testbed.controlplane import ControlPlane
+from support.testbed.waiting import wait_for
 
 SITE = "support.site_constructs:SiteWorkload"
 MOODY = "support.site_constructs:MoodyWorkload"
@@ -71,15 +73,18 @@ def test_site_construct(
 
 
 def test_right_that_the_site_forgot(own_operators: Operators, make_account: Callable[..., str], jobs: Jobs) -> None:
-    """Without the right to make its ConfigMap the job says what is missing and has no pods."""
+    """Without the right to make its ConfigMap the job says what is missing and has no pods; the log comes to warn."""
     account = make_account([])
-    own_operators.start("--job-construct", SITE, "--namespace", jobs.namespace, env=PATH, account=account)
+    operator = own_operators.start("--job-construct", SITE, "--namespace", jobs.namespace, env=PATH, account=account)
     jobs.create()
 
     event = jobs.wait_event("FailedCreatePod")
     assert 'cannot create resource "configmaps"' in event["message"]
     assert "train-site" in event["message"]
     assert jobs.pods() == {}
+    wait_for(lambda: len(operator.log("job.retry")) > RETRIES_TO_WARN, 20, what="some retries")
+    levels = [entry["level"] for entry in operator.log("job.retry")]
+    assert levels == ["info"] * (RETRIES_TO_WARN - 1) + ["warning"] * (len(levels) - RETRIES_TO_WARN + 1)
 
 
 def test_construct_that_raises(own_operators: Operators, jobs: Jobs) -> None:

@@ -84,13 +84,13 @@ def test_no_kubeconfig(tmp_path: Path) -> None:
 
 
 def test_port_that_is_taken(control_plane: ControlPlane) -> None:
-    """An address that cannot be bound is named."""
+    """An address that cannot be bound is named, with its flag."""
     taken = control_plane.server.rpartition(":")[2]
     code, error = start_in_vain(
         "--kubeconfig", str(control_plane.kubeconfig), "--health-probe-bind-address", f"127.0.0.1:{taken}"
     )
     assert code == 1
-    assert taken in error["error"]
+    assert error["error"].startswith(f"--health-probe-bind-address 127.0.0.1:{taken}: Address already in use")
 
 
 def test_token_that_is_not_accepted(own_operators: Operators, control_plane: ControlPlane, tmp_path: Path) -> None:
@@ -100,7 +100,9 @@ def test_token_that_is_not_accepted(own_operators: Operators, control_plane: Con
     operator = own_operators.start(kubeconfig=kubeconfig)
 
     wait_for(lambda: operator.log("informer.failed"), 20, what="the operator to tell")
-    assert "401" in operator.log("informer.failed")[0]["error"]
+    failed = operator.log("informer.failed")[0]
+    assert "401" in failed["error"]
+    assert "log in again" in failed["hint"]
     assert operator.get("/readyz")[0] == 503
     assert operator.get("/healthz")[0] == 200
     assert operator.terminate()[0] == 0
