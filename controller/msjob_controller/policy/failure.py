@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from msjob.api import Job, RestartScope, Role
+from msjob.api import Job, LaunchMode, RestartScope, Role
 from msjob_controller.policy.attempt import Attempt
 from msjob_controller.policy.conditions import cut
 from msjob_controller.policy.observed import Outcome, Pod, PodKey
@@ -49,6 +49,7 @@ class Failure:
         time: when; None if that is not known.
         node: of the pod.
         disrupted: the cluster or a person took the pod away; it did not fail by itself.
+        taken: likewise, and it had not ended when it was: it is no failed pod that a job could go on without.
         exit_codes: of containers, by name, for rules.
         conditions: of the pod, for rules.
         reasons: for rules.
@@ -67,6 +68,7 @@ class Failure:
     time: datetime | None = None
     node: str = ""
     disrupted: bool = False
+    taken: bool = False
     exit_codes: Mapping[str, int] = field(default_factory=dict)
     conditions: Mapping[str, str] = field(default_factory=dict)
     reasons: frozenset[str] = frozenset()
@@ -133,7 +135,10 @@ def find(
             if pod.node in lost and not pod.outcome.ended and key not in without
         ]
     found.sort(key=_first)
-    return [_never_ran(job, attempt, found[0]), *found[1:]] if found else []
+    # A pod that is made again alone is the one that failed, and one of a Standalone job has waited for no other.
+    if takes_all_along(job, found) and job.launch_mode is not LaunchMode.STANDALONE:
+        return [_never_ran(job, attempt, found[0]), *found[1:]]
+    return found
 
 
 def takes_all_along(job: Job, failures: Iterable[Failure]) -> bool:
@@ -178,6 +183,7 @@ def _candidates(job: Job, attempt: Attempt) -> Iterator[Failure]:
                     reason=DELETED,
                     reasons=frozenset({DELETED}),
                     disrupted=True,
+                    taken=True,
                     judged=role,
                 )
 
@@ -191,6 +197,7 @@ def _taken(pod: Pod, reason: str, time: datetime | None) -> Failure:
     """What befell a pod that was taken away: whatever it exits with is only the answer to that."""
     return replace(
         _of(pod, disrupted=True),
+        taken=True,
         container="",
         exit_code=None,
         reason=reason,

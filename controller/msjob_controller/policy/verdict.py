@@ -61,7 +61,7 @@ def _action(job: Job, failure: Failure) -> tuple[FailureAction, str]:
     rule = _rule(job, failure.judged, failure.exit_codes, failure.conditions, failure.reasons)
     if rule is not None and rule[1].action is not FailureAction.IGNORE_POD:
         return rule[1].action, f"rule {rule[0]} of failurePolicy says {rule[1].action.value}"
-    if rule is not None or _by_design(job, failure):
+    if not failure.taken and (rule is not None or _by_design(job, failure)):
         return FailureAction.FAIL_JOB, "no pod is left that the job could go on with"
     if failure.disrupted:
         return FailureAction.RESTART_IGNORING_LIMIT, "a disruption does not count"
