@@ -10,12 +10,18 @@ unexport CDK8S_LEGACY_HASH CDK8S_DISABLE_SORT
 
 BIN := .venv/bin
 BUILD := build
+
+# The kubectl of `install`, `uninstall`, `deploy` and `undeploy`, with options if need be: KUBECTL='kubectl --context=test'.
 KUBECTL ?= kubectl
 
-# What `synth`, `deploy` and `undeploy` write into the manifests; empty means the default of `msjob synth`.
+# What `synth`, `deploy` and `undeploy` write into the manifests; empty means the default of `msjob synth`. Whatever is in
+# them is text: make expands nothing in it, and the shell takes it from its environment.
 IMG ?=
 NAMESPACE ?=
-SYNTH_ARGS = $(if $(IMG),--image '$(IMG)') $(if $(NAMESPACE),--namespace '$(NAMESPACE)')
+override IMG := $(value IMG)
+override NAMESPACE := $(value NAMESPACE)
+export IMG NAMESPACE
+SYNTH_ARGS = $(if $(IMG),--image "$$IMG") $(if $(NAMESPACE),--namespace "$$NAMESPACE")
 
 # More arguments for pytest, for `run` and for `bench`, such as PYTEST_ARGS='-k suspend'.
 PYTEST_ARGS ?=
@@ -109,7 +115,7 @@ snapshots: setup ## Write the snapshots again; look at the diff before you commi
 bench: testbed ## Measure the operator against the raw ceiling of the API server
 	@PYTHONPATH=tests $(BIN)/python bench/run.py $(ARGS)
 
-##@ Build and install
+##@ Build and install (with KUBECTL='kubectl --context=test', in another cluster than the current one)
 
 .PHONY: wheel
 wheel: setup ## Build the wheel into build/wheel/
@@ -121,7 +127,7 @@ run: setup ## Run the operator here, against the cluster of the current kubeconf
 	@exec $(BIN)/ms-operator $(ARGS)
 
 .PHONY: install
-install: ## Install the CRD alone
+install: ## Install the CRD alone, which is all that `make run` needs
 	@$(KUBECTL) apply -f $(wildcard dist/*crd*)
 
 .PHONY: uninstall
@@ -136,7 +142,7 @@ deploy: manifests ## Install the operator (IMG= and NAMESPACE= set its image and
 	@$(KUBECTL) apply -f $(MANIFESTS)
 
 .PHONY: undeploy
-undeploy: manifests ## Remove the operator and the CRD, and every MSJob with it
+undeploy: manifests ## Remove the operator and the CRD, and every MSJob with it (NAMESPACE= as it was deployed with)
 	@$(KUBECTL) delete --ignore-not-found -f $(MANIFESTS)
 
 .PHONY: manifests

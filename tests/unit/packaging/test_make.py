@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from support.programs import ROOT, run_program
+from support.programs import ROOT, run_program, write_program
 
 MAKEFILE = (ROOT / "Makefile").read_text()
 
@@ -57,9 +57,32 @@ def test_deploy_with_an_image_leaves_dist_alone() -> None:
 
     rendering, applying = make("--dry-run", "--assume-old=setup", "deploy", *settings)[-2:]
 
-    assert "msjob synth --image 'example.org/op:1'" in rendering
+    assert 'msjob synth --image "$IMG"' in rendering
     assert rendering.endswith("--output build/deploy")
     assert applying == "kc apply -f build/deploy"
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("variable", ["IMG", "NAMESPACE"])
+@pytest.mark.parametrize("given", ["argument", "environment"])
+@pytest.mark.parametrize(
+    "value",
+    ["x'; touch {pwned}; '", 'x"; touch {pwned}; "', "x$(shell touch {pwned})", "$$(touch {pwned})", "`touch {pwned}`"],
+)
+def test_values_are_text(tmp_path: Path, variable: str, given: str, value: str) -> None:
+    """Whatever stands in a setting reaches `msjob synth` as it is: neither make nor the shell acts on it."""
+    pwned = tmp_path / "pwned"
+    value = value.format(pwned=pwned)
+    program = write_program(tmp_path / "bin" / "msjob", f'printf "%s\\n" "$@" >{tmp_path}/arguments')
+    settings = ["KUBECTL=true", "--assume-old=setup", f"BIN={program.parent}"]
+    if given == "argument":
+        make("deploy", *settings, f"{variable}={value}")
+    else:
+        make("deploy", *settings, env={variable: value})
+
+    assert not pwned.exists()
+    option = {"IMG": "--image", "NAMESPACE": "--namespace"}[variable]
+    assert (tmp_path / "arguments").read_text().splitlines()[1:3] == [option, value]
 
 
 def test_undeploy_removes_what_deploy_applied() -> None:
