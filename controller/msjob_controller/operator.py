@@ -144,6 +144,9 @@ class Operator:
                 log = _log.warning if retries >= RETRIES_TO_WARN else _log.info
                 log("job.retry", job=key, error=str(error), retries=retries)
                 self._queue.add_rate_limited(key)
+                if isinstance(error, RetryLaterError) and error.timer is not None:
+                    # A deadline does not wait for the next try.
+                    self._queue.add_after(key, error.timer)
             except LeadershipLost:
                 raise
             except Exception:  # noqa: BLE001 - see below

@@ -39,7 +39,15 @@ _log = structlog.get_logger(__name__)
 
 
 class RetryLaterError(Exception):
-    """This job could not be brought where it should be; the queue tries again after a pause that grows."""
+    """This job could not be brought where it should be; the queue tries again after a pause that grows.
+
+    Attributes:
+        timer: seconds until the job wants another look in any case, since a deadline of it passes; None for never.
+    """
+
+    def __init__(self, message: str, timer: float | None) -> None:
+        super().__init__(message)
+        self.timer = timer
 
 
 class Reconciler:
@@ -161,7 +169,7 @@ class Reconciler:
             raise written
         if isinstance(created, RenderFailedError):
             await self._stall(job, decision, Hindrance(Reason.RENDER_FAILED, str(created)), actions)
-            raise RetryLaterError(str(created))
+            raise RetryLaterError(str(created), written)
         if isinstance(created, BaseException):
             raise created
         refusal = next(filter(refused, created), None)
@@ -171,11 +179,16 @@ class Reconciler:
             return True, None
         if (found := hindrance(created)) is not None:
             await self._stall(job, decision, found, actions)
-        self._give_up_on_failures(job, created + failures)
+        self._give_up_on_failures(job, created + failures, written)
         return not created and _looks_again(decision, actions, elastic=elastic), written
 
-    def _give_up_on_failures(self, job: Json, failures: list[Failure]) -> None:
+    def _give_up_on_failures(self, job: Json, failures: list[Failure], timer: float | None) -> None:
         """End a pass in which something could not be done.
+
+        Args:
+            job: the job.
+            failures: what could not be done.
+            timer: seconds until the job wants another look all the same.
 
         Raises:
             RetryLaterError: there is something. In a namespace that is being deleted nothing can be made any more, and
@@ -188,7 +201,7 @@ class Reconciler:
                 _log.warning(
                     "child.failed", job=_key(job), child=first.name, error=str(first.error), count=len(failures)
                 )
-            raise RetryLaterError(str(first.error))
+            raise RetryLaterError(str(first.error), timer)
 
     async def _write_status(self, job: Json, decision: Decision, actions: Actions) -> float | None:
         """Write the status if it changed. A change of numbers alone may wait a little, if nothing waits for it.

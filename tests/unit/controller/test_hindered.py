@@ -90,6 +90,18 @@ class TestNameTaken:
         assert operator.api.names("pods") == []
         assert operator.counted("failed_service_creation_total") == 1
 
+    async def test_deadlines_go_on(self, operator: Shell) -> None:
+        """A job that cannot have its children is looked at when its deadline passes, however long the pauses are."""
+        stranger = {
+            "metadata": {"name": "train-scheduler-0", "namespace": "default"},
+            "spec": {"clusterIP": "10.1.1.1"},
+        }
+        operator.api.put(f"{CORE}/services", stranger)
+        await operator.create(run_policy={"activeDeadlineSeconds": 30})
+        with pytest.raises(RetryLaterError) as caught:
+            await operator.reconcile()
+        assert caught.value.timer == pytest.approx(30, abs=1)
+
     async def test_free_again(self, operator: Shell) -> None:
         """A name that was taken and is free by the time one looks is tried again, and nobody need hear of it."""
         operator.api.refuse("POST", "/pods", status(409, "AlreadyExists"), times=1)
