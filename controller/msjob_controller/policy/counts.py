@@ -65,6 +65,19 @@ def all_running(attempt: Attempt, without: AbstractSet[PodKey]) -> bool:
     return Outcome.RUNNING in outcomes and all(o in (Outcome.RUNNING, Outcome.SUCCEEDED) for o in outcomes)
 
 
+def all_started(attempt: Attempt, without: AbstractSet[PodKey]) -> bool:
+    """Whether every pod of the attempt has run, whatever has become of it since.
+
+    Args:
+        attempt: the present one.
+        without: failed pods that the job goes on without.
+    """
+    return bool(attempt.wanted) and all(
+        key in attempt.completed or key in without or (key in attempt.pods and attempt.pods[key].started)
+        for key in attempt.wanted
+    )
+
+
 def ready(attempt: Attempt, without: AbstractSet[PodKey]) -> tuple[int, int]:
     """How many pods of the attempt are ready or have succeeded, and how many it needs."""
     keys = [key for key in attempt.wanted if key not in without]

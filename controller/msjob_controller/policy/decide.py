@@ -138,6 +138,9 @@ def _unfinished(job: Job, status: Mapping[str, Any], observed: Observed, now: da
     current, resumed = suspend.resume(job, current, now)
     current.setdefault("startTime", format_time(now))
     current["workersReady"] = counts.workers_ready(job, attempt)
+    if counts.all_started(attempt, without):
+        # Seen late, it holds all the same: a deadline of the start that passed while nobody looked was met.
+        current["readyAttempt"] = attempt.number
     current = {key: value for key, value in current.items() if value is not None}
     events += resumed
     if why is not None:

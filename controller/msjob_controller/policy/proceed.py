@@ -71,12 +71,10 @@ def _states(at: Situation, status: Status) -> tuple[Status, tuple[Event, ...]]:
     """Running once all pods run, and how many are ready."""
     listed = status["conditions"]
     events: tuple[Event, ...] = ()
-    if counts.all_running(at.attempt, at.without):
-        status = {**status, "readyAttempt": at.attempt.number}
-        if not conditions.is_true(listed, ConditionType.RUNNING):
-            message = f"{at.name} is running."
-            listed = conditions.put(listed, ConditionType.RUNNING, Reason.RUNNING, message, at.now)
-            events = (Event(EventType.NORMAL, Reason.RUNNING, message),)
+    if counts.all_running(at.attempt, at.without) and not conditions.is_true(listed, ConditionType.RUNNING):
+        message = f"{at.name} is running."
+        listed = conditions.put(listed, ConditionType.RUNNING, Reason.RUNNING, message, at.now)
+        events = (Event(EventType.NORMAL, Reason.RUNNING, message),)
     good, wanted = counts.ready(at.attempt, at.without)
     reason = Reason.PODS_READY if good == wanted else Reason.PODS_NOT_READY
     message = f"{good} of {wanted} pods are ready."
