@@ -10,7 +10,7 @@ from msjob_controller.policy.counts import at_success, inactive
 from msjob_controller.policy.observed import Observed
 from support.decisions import attempt_of
 from support.jobs import msjob
-from support.pods import everywhere, keys, leaving, of, pod, standing
+from support.pods import everywhere, keys, leaving, of, pod, put_out, standing
 
 S, W = Role.SCHEDULER, Role.WORKER
 
@@ -177,3 +177,30 @@ def test_a_job_of_many_pods_runs_only_when_the_last_one_does() -> None:
     there = everywhere(job, "R")
     assert all_running(job, there)
     assert not all_running(job, of(*(item for item in there.pods.values() if item.index != 63)))
+
+
+@pytest.mark.parametrize(
+    ("pods", "status", "started"),
+    [
+        ([], {}, False),
+        ([pod(S), pod(W, 0), pod(W, 1)], {}, True),
+        ([pod(S), pod(W, 0), pod(W, 1, "P")], {}, False),
+        ([pod(S), pod(W, 0)], {}, False),
+        ([pod(S, 0, "F"), pod(W, 0, "S"), leaving(W, 1)], {}, True),
+        ([pod(S), pod(W, 0), put_out(W, 1, started=False)], {}, False),
+        ([pod(S), pod(W, 0)], {"replicaStatuses": {"Worker": {"completedIndexes": "1"}}}, True),
+        ([pod(S), pod(W, 0), pod(W, 1)], {"attempt": 1}, False),
+    ],
+)
+def test_all_started(pods: list[Any], status: dict[str, Any], *, started: bool) -> None:
+    """Whether each pod has run, whatever has become of it: one that is gone has not, unless it succeeded."""
+    assert counts.all_started(attempt_of(Job.parse(msjob()), of(*pods), status), frozenset()) is started
+
+
+def test_a_job_of_no_pods_has_not_started() -> None:
+    """Nothing has run where there is nothing to run; a pod that the job goes on without is not waited for."""
+    none = Job.parse(msjob(scheduler=None, worker=0))
+    assert not counts.all_started(attempt_of(none, of()), frozenset())
+    job = Job.parse(msjob())
+    seen = of(pod(S), pod(W, 0), put_out(W, 1, started=False))
+    assert counts.all_started(attempt_of(job, seen), frozenset(keys(W, 1)))
