@@ -154,8 +154,8 @@ def test_scale_of_another_key(admin: Client, kubectl: Kubectl, namespace: str) -
     done = kubectl.completed("scale", "msjob/train", "--replicas=5", "-n", namespace)
 
     assert done.returncode == 1
-    message = done.stderr.strip()
-    assert message in (ROOT / "docs" / "reference" / "fields.md").read_text()
+    message = "\n".join(line.rstrip() for line in done.stderr.splitlines())
+    assert f"```text\n{message}\n```" in (ROOT / "docs" / "reference" / "fields.md").read_text()
     assert admin.get(MSJOBS, "train", namespace)["spec"] == job["spec"]
 
 

@@ -142,6 +142,68 @@ def test_port_is_the_hosts() -> None:
     assert Job.parse(msjob(scheduler=None, worker=role(1, template(ports=ports)), launch_mode="Msrun")).port == 8118
 
 
+@pytest.mark.parametrize(
+    ("fields", "seconds"),
+    [
+        ({}, 1800),
+        ({"launch_mode": "Msrun"}, 600),
+        ({"scheduler": None, "launch_mode": "Msrun"}, 600),
+        ({"run_policy": {"startupDeadlineSeconds": 90}}, 90),
+        ({"run_policy": {"startupDeadlineSeconds": 90}, "launch_mode": "Msrun"}, 90),
+        ({"run_policy": {"startupDeadlineSeconds": 90}, "worker": None}, 90),
+    ],
+)
+def test_topology_timeout(fields: Json, seconds: int) -> None:
+    """MindSpore waits as long as the start-up deadline says, else as it or msrun does by itself."""
+    assert Job.parse(msjob(**fields)).topology_timeout == seconds
+
+
+@pytest.mark.parametrize(
+    ("entry", "seconds"),
+    [
+        ({"value": "300"}, 300),
+        ({"value": "-1"}, 90),
+        ({"value": "$(LIMIT)"}, 90),
+        ({"value": ""}, 90),
+        ({"valueFrom": {"configMapKeyRef": {"name": "limits", "key": "topology"}}}, 90),
+    ],
+)
+def test_topology_timeout_of_the_template(entry: Json, seconds: int) -> None:
+    """A number that the Worker's template sets wins; a value that only the cluster knows says nothing here."""
+    worker = role(1, template(env=[{"name": "MS_TOPO_TIMEOUT", **entry}]))
+
+    assert Job.parse(msjob(worker=worker, run_policy={"startupDeadlineSeconds": 90})).topology_timeout == seconds
+
+
+RULES = {"rules": [{"action": "Restart", "onPodReasons": ["Evicted"]}]}
+
+
+@pytest.mark.parametrize(
+    ("worker", "fields", "expected"),
+    [
+        (role(1, restart_policy="OnFailure"), {}, True),
+        (role(1, restart_policy="Always"), {}, True),
+        (role(1, restart_policy="Always", restart_scope="Pod"), {}, True),
+        (role(None, restart_policy="Always"), {"run_policy": {"activeDeadlineSeconds": 60}}, True),
+        (role(1, restart_policy="Never"), {}, False),
+        (role(1, restart_policy="ExitCode"), {}, False),
+        (role(1, restart_policy="Always", restart_scope="Job"), {}, False),
+        (role(1, restart_policy="Always"), {"run_policy": {"backoffLimit": 0}}, False),
+        (role(1, restart_policy="Always"), {"run_policy": {"backoffLimit": 3}}, False),
+        (role(1, restart_policy="Always"), {"run_policy": {"failurePolicy": RULES}}, False),
+        (role(2, restart_policy="Always"), {}, False),
+        (role(0, restart_policy="Always"), {}, False),
+        (role(1, restart_policy="Always"), {"launch_mode": "None"}, False),
+        (role(1, restart_policy="Always"), {"launch_mode": "Msrun"}, False),
+        (role(1, restart_policy="Always", restart_scope="Pod"), {"scheduler": 1}, False),
+        (None, {"scheduler": 1}, False),
+    ],
+)
+def test_kubelet_restarts(worker: Json | None, fields: Json, expected: object) -> None:
+    """The kubelet is left a lone Worker without a cluster, as long as nothing is asked that only the operator can do."""
+    assert Job.parse(msjob(**{"scheduler": None, "worker": worker, **fields})).kubelet_restarts is expected
+
+
 @few
 @given(job=jobs())
 def test_roles_are_normalised(job: Json) -> None:
@@ -164,7 +226,7 @@ def test_parsing_changes_nothing(job: Json) -> None:
     before = deepcopy(job)
 
     parsed = Job.parse(job)
-    _ = (parsed.port, parsed.launch_mode, parsed.processes_per_worker)
+    _ = (parsed.port, parsed.launch_mode, parsed.processes_per_worker, parsed.topology_timeout, parsed.kubelet_restarts)
 
     assert job == before
 
