@@ -95,7 +95,7 @@ def _render_examples(samples: Path) -> list[_File]:
         return [
             _File(
                 name=f"{EXAMPLES}/{example.file}",
-                header=f"{MARK} Do not edit: change {example.sample.name} or the constructs.\n{example.note}",
+                header=f"{MARK} Do not edit: change {example.source} or the constructs.\n{example.note}",
                 objects=example.objects,
             )
             for example in examples(samples)

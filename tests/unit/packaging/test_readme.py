@@ -1,0 +1,67 @@
+"""The README: what it names is there, and what it says to run works."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from support.cli import msjob_call
+from support.programs import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = [
+    line.partition(" #")[0].strip()
+    for block in re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+    for line in block.splitlines()
+    if line.strip() and not line.startswith("#")
+]
+
+
+def test_paths_are_there() -> None:
+    """Every file and folder that the README links to is in the checkout."""
+    linked = [path for path in re.findall(r"\]\(([^)#:]+)\)", README) if path]
+
+    assert len(linked) > 10
+    assert [path for path in linked if not (ROOT / path).exists()] == []
+
+
+def test_samples_are_all_told() -> None:
+    """The table of samples has each of them, and no other."""
+    told = set(re.findall(r"^\| \[\w+\]\(samples/(\w+\.yaml)\)", README, re.MULTILINE))
+
+    assert told == {path.name for path in (ROOT / "samples").glob("*.yaml")}
+
+
+def test_targets_are_there() -> None:
+    """Every `make` command names a target of the Makefile."""
+    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    named = {shlex.split(command)[1] for command in COMMANDS if command.startswith("make ")}
+
+    assert named >= {"synth", "test", "install", "run", "deploy", "undeploy"}
+    assert named <= targets
+
+
+@pytest.mark.timeout(30)
+def test_examples_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each `msjob` command works in a checkout as it stands, without a cluster."""
+    monkeypatch.chdir(ROOT)
+    lines = [
+        command for command in COMMANDS if "msjob " in command and not command.startswith(("kubectl", "$ kubectl"))
+    ]
+    assert {shlex.split(line)[1] for line in lines} == {"validate", "render"}
+
+    for line in lines:
+        program, *arguments = shlex.split(line)
+        assert program == ".venv/bin/msjob"
+        assert msjob_call(*arguments).code == 0, line
+
+
+def test_files_of_examples_are_there() -> None:
+    """What is applied is in the checkout."""
+    files = [
+        word for line in COMMANDS for flag, word in zip(line.split(), line.split()[1:], strict=False) if flag == "-f"
+    ]
+
+    assert files
+    assert [file for file in files if not Path(ROOT / file).exists()] == []
