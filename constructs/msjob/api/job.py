@@ -205,6 +205,13 @@ class Job:
                     return int(port["containerPort"])
         return None
 
+    @property
+    def port_is_derived(self) -> bool:
+        """Whether the port is derived from namespace and name; not in launch mode `None`, which tells it to nobody."""
+        host = None if self.host_role is None else self.roles[self.host_role]
+        derived = host is not None and host.host_network and self.launch_mode is not LaunchMode.NONE
+        return derived and self.named_port is None
+
     @cached_property
     def port(self) -> int:
         """Port of the MindSpore Scheduler: the one that its template names, else 2222.
@@ -212,14 +219,11 @@ class Job:
         With `hostNetwork` it is derived from namespace and name instead of 2222, so that two jobs on one node rarely
         want the same one; where they do, kube-scheduler keeps them apart. It is none that the template declares.
         """
-        if self.named_port is not None:
-            return self.named_port
-        host = None if self.host_role is None else self.roles[self.host_role]
-        if host is None or not host.host_network:
-            return meta.DEFAULT_PORT
+        if self.host_role is None or not self.port_is_derived:
+            return self.named_port or meta.DEFAULT_PORT
         digest = hashlib.sha256(f"{self.namespace}/{self.name}".encode()).digest()
         start = int.from_bytes(digest[:8]) % len(HOST_PORTS)
-        taken = host.declared_ports
+        taken = self.roles[self.host_role].declared_ports
         free = (port for port in (*HOST_PORTS[start:], *HOST_PORTS[:start]) if port not in taken)
         return next(free, HOST_PORTS[start])
 

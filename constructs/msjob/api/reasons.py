@@ -82,3 +82,7 @@ class EventReason(StrEnum):
     TEMPLATE_HOSTNAME = "SetPodTemplateHostname"
     MSRUN_WITHOUT_JOIN = "MsrunWithoutJoin"
     PARAMETER_SERVER = "ParameterServerDeprecated"
+    HOST_NETWORK = "HostNetwork"
+    CANNOT_REJOIN = "CannotRejoin"
+    SCALE_UNAVAILABLE = "ScaleUnavailable"
+    GANG_UNAVAILABLE = "GangSchedulingUnavailable"

@@ -1,10 +1,11 @@
 """What is legal but worth telling the user once: a warning on the terminal, an event on the job."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
-from msjob.api import EventReason, Job, LaunchMode, Role, RoleSpec, meta
-from msjob.workload import environment, pods
+from msjob.api import EventReason, Job, LaunchMode, RestartScope, Role, RoleSpec, meta
+from msjob.workload import environment, msrun, pods
 from msjob.workload.tokens import Tokens
 
 
@@ -25,7 +26,7 @@ class Notice:
 
 def notices(job: Job) -> list[Notice]:
     """Everything worth telling about a job, in a fixed order."""
-    return [*_reserved(job), *_restart_policy(job), *_hostname(job), *_msrun(job), *_parameter_server(job)]
+    return [notice for found in _ALL for notice in found(job)]
 
 
 def _reserved(job: Job) -> Iterator[Notice]:
@@ -64,19 +65,47 @@ def _hostname(job: Job) -> Iterator[Notice]:
             )
 
 
-def _msrun(job: Job) -> Iterator[Notice]:
-    if job.launch_mode is not LaunchMode.MSRUN or Role.WORKER not in job.roles:
-        return
-    spec = job.roles[Role.WORKER]
-    container = spec.container
-    line = " ".join([*(container.get("command") or []), *(container.get("args") or [])])
-    if "msrun" in line and "--join" not in line:
+def _host_port(job: Job) -> Iterator[Notice]:
+    if job.port_is_derived and job.host_role is not None:
+        spec = job.roles[job.host_role]
         yield Notice(
-            EventReason.MSRUN_WITHOUT_JOIN,
-            "Worker: msrun without --join=True returns at once, and its exit 0 ends the pod before training has begun; "
-            "add --join=True",
-            (*_container_path(spec), "args" if container.get("args") else "command"),
+            EventReason.HOST_NETWORK,
+            f"{spec.role}: with hostNetwork the MindSpore Scheduler listens on port {job.port} of its node, derived "
+            f"from namespace and name of the job; to choose another, name a container port {meta.PORT_NAME}",
+            (*_template_path(spec), "hostNetwork"),
         )
+
+
+def _host_names(job: Job) -> Iterator[Notice]:
+    spec = job.roles.get(Role.WORKER)
+    if spec is None or not pods.shares_host_names(job, spec):
+        return
+    if pods.kept_apart(job, spec):
+        yield Notice(
+            EventReason.HOST_NETWORK,
+            "Worker: with hostNetwork each Worker is kept on a node of its own, since MindSpore numbers devices by "
+            "host name; a required podAntiAffinity of the template takes the place of the operator's",
+            (*_template_path(spec), "hostNetwork"),
+        )
+    elif spec.template["spec"].get("nodeName"):
+        yield Notice(
+            EventReason.HOST_NETWORK,
+            "Worker: with hostNetwork and nodeName all Workers have one host name, by which MindSpore numbers devices, "
+            "so that they count on devices that are not there; leave out nodeName",
+            (*_template_path(spec), "nodeName"),
+        )
+
+
+def _msrun(job: Job) -> Iterator[Notice]:
+    spec = job.roles.get(Role.WORKER)
+    if spec is None or job.launch_mode is LaunchMode.NONE or not msrun.returns_at_once(spec.container):
+        return
+    yield Notice(
+        EventReason.MSRUN_WITHOUT_JOIN,
+        "Worker: msrun without --join=True returns at once, and its exit 0 ends the pod before training has begun; "
+        "add --join=True",
+        (*_container_path(spec), "args" if spec.container.get("args") else "command"),
+    )
 
 
 def _parameter_server(job: Job) -> Iterator[Notice]:
@@ -87,6 +116,54 @@ def _parameter_server(job: Job) -> Iterator[Notice]:
             "of its own and still exit 0",
             ("spec", "msReplicaSpecs", job.roles[Role.PS].key),
         )
+
+
+def _rejoin(job: Job) -> Iterator[Notice]:
+    if job.launch_mode not in (LaunchMode.DYNAMIC_CLUSTER, LaunchMode.MSRUN):
+        return
+    for role, spec in job.roles.items():
+        if role is not Role.SCHEDULER and spec.restart_scope is RestartScope.POD:
+            yield Notice(
+                EventReason.CANNOT_REJOIN,
+                f"{role}: restartScope Pod restarts a failed process alone, and MindSpore does not take it back into "
+                "its cluster, so that the others fail as well or hang; use Job",
+                ("spec", "msReplicaSpecs", spec.key, "restartScope"),
+            )
+
+
+def _scale(job: Job) -> Iterator[Notice]:
+    spec = job.roles.get(Role.WORKER)
+    if spec is not None and spec.key != Role.WORKER.value:
+        yield Notice(
+            EventReason.SCALE_UNAVAILABLE,
+            f"{spec.key}: kubectl scale and autoscalers find the Workers of a job only under the key Worker; change "
+            "replicas in the job instead",
+            ("spec", "msReplicaSpecs", spec.key),
+        )
+
+
+def _gang(job: Job) -> Iterator[Notice]:
+    if job.run_policy.scheduling_policy is not None:
+        yield Notice(
+            EventReason.GANG_UNAVAILABLE,
+            "schedulingPolicy: this version has no gang scheduling; pods are scheduled one by one, as if it were not "
+            "there",
+            ("spec", "runPolicy", "schedulingPolicy"),
+        )
+
+
+_ALL: Final[tuple[Callable[[Job], Iterator[Notice]], ...]] = (
+    _reserved,
+    _restart_policy,
+    _hostname,
+    _host_port,
+    _host_names,
+    _msrun,
+    _parameter_server,
+    _rejoin,
+    _scale,
+    _gang,
+)
 
 
 def _template_path(spec: RoleSpec) -> tuple[str | int, ...]:

@@ -34,7 +34,8 @@ def pod(
     """Build a pod of a role.
 
     Everything of the template is kept, but a host name that several pods would share and the restart policy. The
-    operator's labels win over the user's (selectors depend on them), the user's variables win over the operator's.
+    operator's labels win over the user's (selectors depend on them), the user's variables win over the operator's. What
+    keeps Workers with `hostNetwork` apart is added.
 
     Args:
         job: the owner.
@@ -81,18 +82,24 @@ def shares_hostname(job: Job, spec: RoleSpec) -> bool:
     return bool(named) and sum(role.replicas for role in job.roles.values()) > 1
 
 
-def kept_apart(job: Job, spec: RoleSpec) -> bool:
-    """Whether the pods of a role are kept on different nodes.
+def shares_host_names(job: Job, spec: RoleSpec) -> bool:
+    """Whether several pods of a role would have one host name, that of their node, if they met on it.
 
-    Processes of one host name share out its devices, and pods in the network of a node have its name. A template that
-    says itself where its pods go, or what they stay away from, is left as it is; so is `Standalone`, where no process
-    knows of another.
+    MindSpore numbers devices by host name: two pods with 8 each would count to 16. It matters for Workers alone, and
+    not in `Standalone`, where no process knows of another.
     """
-    if spec.role is not Role.WORKER or spec.replicas < 2 or job.launch_mode is LaunchMode.STANDALONE:  # noqa: PLR2004
-        return False
+    several = spec.role is Role.WORKER and spec.replicas > 1
+    return several and spec.host_network and job.launch_mode is not LaunchMode.STANDALONE
+
+
+def kept_apart(job: Job, spec: RoleSpec) -> bool:
+    """Whether the operator keeps such pods on different nodes.
+
+    A template that says itself where its pods go, or what they must stay away from, is left as it is.
+    """
     pod = spec.template.get("spec") or {}
     anti_affinity = (pod.get("affinity") or {}).get("podAntiAffinity") or {}
-    return spec.host_network and not (pod.get("nodeName") or anti_affinity.get(_REQUIRED))
+    return shares_host_names(job, spec) and not (pod.get("nodeName") or anti_affinity.get(_REQUIRED))
 
 
 def overridden(spec: RoleSpec, environment: Sequence[EnvVar]) -> list[str]:

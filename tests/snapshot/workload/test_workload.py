@@ -42,6 +42,21 @@ SIDECARS = template(
     termination_grace_period_seconds=300,
 )
 
+RACKS = {
+    "podAntiAffinity": {
+        "preferredDuringSchedulingIgnoredDuringExecution": [
+            {"weight": 1, "podAffinityTerm": {"topologyKey": "example.com/rack"}}
+        ]
+    }
+}
+
+HOST_MSRUN: Json = {"spec": {**MSRUN["spec"], "hostNetwork": True}}
+
+QUEUE = {
+    "type": "Pods",
+    "pods": {"metric": {"name": "queue_length"}, "target": {"type": "AverageValue", "averageValue": "30"}},
+}
+
 CASES: dict[str, Json] = {
     "no-scheduler": msjob(scheduler=None, worker=2),
     "worker-alone-on-failure": msjob(scheduler=None, worker=1, restart_policy="OnFailure"),
@@ -53,6 +68,13 @@ CASES: dict[str, Json] = {
     "msrun-scheduler": msjob(worker=role(1, MSRUN), launch_mode="Msrun", proc_per_worker=8),
     "processes": msjob(worker=role(1, template(limits={"huawei.com/Ascend910": 8})), proc_per_worker="auto"),
     "none": msjob(worker=1, launch_mode="None"),
+    "host-network": msjob(pod=template(host_network=True, affinity=RACKS)),
+    "host-network-msrun": msjob(scheduler=None, worker=role(2, HOST_MSRUN), launch_mode="Msrun", proc_per_worker=8),
+    "timeouts": msjob(
+        scheduler=role(1, restart_scope="Pod"), worker=1, ps=1, run_policy={"startupDeadlineSeconds": 900}
+    ),
+    "elastic": msjob(elastic_policy={"minReplicas": 2, "maxReplicas": 8, "metrics": [QUEUE]}),
+    "elastic-standalone": msjob(scheduler=None, worker=1, elastic_policy={"maxReplicas": 4}),
 }
 
 
@@ -154,3 +176,40 @@ def test_none() -> None:
     """The objects are there, and no variable is."""
     assert service(CASES["none"]) is not None
     assert [variables(pod) for pod in pods(CASES["none"]).values()] == [{}, {}]
+
+
+def test_host_network() -> None:
+    """All know a port that only this job has; Workers are on nodes of their own, and stay off the racks they did."""
+    rendered = pods(CASES["host-network"])
+    found = service(CASES["host-network"])
+
+    assert found is not None
+    assert {variables(pod)["MS_SCHED_PORT"] for pod in rendered.values()} == {"19999"}
+    assert found["spec"]["ports"][0]["targetPort"] == 19999
+    assert len(rendered["worker-0"]["spec"]["affinity"]["podAntiAffinity"]) == 2
+    assert len(rendered["scheduler-0"]["spec"]["affinity"]["podAntiAffinity"]) == 1
+
+
+def test_host_network_msrun() -> None:
+    """Worker 0 declares the port, and Worker 1 has none to declare."""
+    rendered = pods(CASES["host-network-msrun"])
+
+    assert rendered["worker-0"]["spec"]["containers"][0]["ports"][0]["containerPort"] == 19999
+    assert "ports" not in rendered["worker-1"]["spec"]["containers"][0]
+
+
+def test_timeouts() -> None:
+    """The start-up deadline is everybody's; patience with the Scheduler is that of the others."""
+    names = ("MS_TOPO_TIMEOUT", "MS_HEARTBEAT_RETRY_TIMEOUT")
+    found = {role: [variables(pod).get(name) for name in names] for role, pod in pods(CASES["timeouts"]).items()}
+
+    assert found == {"scheduler-0": ["900", None], "ps-0": ["900", "120"], "worker-0": ["900", "120"]}
+
+
+@pytest.mark.parametrize(("case", "bounds"), [("elastic", (2, 8)), ("elastic-standalone", (1, 4))])
+def test_elastic(case: str, bounds: tuple[int, int]) -> None:
+    """The autoscaler comes last and has the bounds of the policy."""
+    spec = objects(CASES[case])[-1]["spec"]
+
+    assert (spec["minReplicas"], spec["maxReplicas"]) == bounds
+    assert spec["scaleTargetRef"]["kind"] == "MSJob"

@@ -200,7 +200,7 @@ RULES = {"rules": [{"action": "Restart", "onPodReasons": ["Evicted"]}]}
     ],
 )
 def test_kubelet_restarts(worker: Json | None, fields: Json, expected: object) -> None:
-    """The kubelet is left a lone Worker without a cluster, as long as nothing is asked that only the operator can do."""
+    """A lone Worker without a cluster is left to the kubelet, unless what only the operator can do is asked for."""
     assert Job.parse(msjob(**{"scheduler": None, "worker": worker, **fields})).kubelet_restarts is expected
 
 

@@ -100,6 +100,11 @@ def warned() -> Iterator[Decision]:
     """First sights of jobs with everything that is worth a warning."""
     odd = template(env=[{"name": "MS_ROLE", "value": "x"}], restart_policy="Always", hostname="x")
     yield decide(Job.parse(msjob(worker=role(2, odd), ps=1)), {}, NOTHING, at(0))
+    bound = template(host_network=True)
+    policy: dict[str, Any] = {"schedulingPolicy": {"queue": "x"}}
+    unlike = msjob(worker=None, pod=bound, run_policy=policy)
+    unlike["spec"]["msReplicaSpecs"]["worker"] = role(2, bound, restart_scope="Pod")
+    yield decide(Job.parse(unlike), {}, NOTHING, at(0))
     msrun = template(command=["msrun", "train.py"])
     yield decide(Job.parse(msjob(worker=role(2, msrun), launch_mode="Msrun")), {}, NOTHING, at(0))
 

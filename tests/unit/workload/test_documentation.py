@@ -9,18 +9,22 @@ import pytest
 import yaml
 
 from msjob.api import Job, Role
+from msjob.api.job import HOST_PORTS
 from msjob.installed import CONTROLLER
 from msjob.render import load_construct, render
 from msjob.settings import DEFAULT_NAMESPACE, InstallSettings
+from msjob.workload.construct import MSJobWorkload
 from msjob.workload.environment import injected
 from msjob.workload.tokens import Tokens
 from support.cli import msjob_call
-from support.jobs import Json, msjob
+from support.jobs import Json, msjob, role
 from support.programs import ROOT, run_program
 from support.rendering import main_container, objects, pods, variables
 
 SITE = (ROOT / "docs" / "site-constructs.md").read_text()
 ENVIRONMENT = (ROOT / "docs" / "reference" / "environment.md").read_text()
+TIMEOUTS = msjob(scheduler=role(1, restart_scope="Pod"), ps=1, run_policy={"startupDeadlineSeconds": 60})
+"""A job in which the operator sets all the limits that it ever does."""
 
 
 def blocks(text: str, language: str) -> list[str]:
@@ -84,11 +88,11 @@ def test_command_of_the_page() -> None:
 def test_installation_of_the_page() -> None:
     """The operator takes the flag of the page, and the rights are granted to the ServiceAccount that it has."""
     (flag,) = re.findall(r"--operator-flag=(\S+)", SITE)
-    role, binding = yaml.safe_load_all(blocks(SITE, "yaml")[0])
+    rights, binding = yaml.safe_load_all(blocks(SITE, "yaml")[0])
 
     assert InstallSettings(extra_flags=(flag,)).extra_flags == ("--job-construct=acme_jobs:AcmeWorkload",)
     assert binding["subjects"] == [{"kind": "ServiceAccount", "name": CONTROLLER, "namespace": DEFAULT_NAMESPACE}]
-    assert binding["roleRef"]["name"] == role["metadata"]["name"]
+    assert binding["roleRef"]["name"] == rights["metadata"]["name"]
 
 
 def test_every_variable_is_documented() -> None:
@@ -101,14 +105,15 @@ def test_every_variable_is_documented() -> None:
         msjob(scheduler=None),
         msjob(scheduler=None, launch_mode="Msrun"),
         msjob(launch_mode="None"),
+        TIMEOUTS,
     ]
 
     found = {
         entry["name"]
         for job in map(Job.parse, shapes)
-        for role in job.roles
+        for which in job.roles
         for host in (True, False)
-        for entry in injected(job, role, Tokens.absent_from(""), host=host)
+        for entry in injected(job, which, Tokens.absent_from(""), host=host)
     }
 
     assert documented == found
@@ -117,16 +122,16 @@ def test_every_variable_is_documented() -> None:
 def test_roles_of_the_table() -> None:
     """A cell is empty exactly where a role never has the variable."""
     rows = re.findall(r"^\| `(MS[A-Z_]+)` \| (.*?) ?\| (.*?) ?\| (.*?) ?\|", ENVIRONMENT, re.MULTILINE)
-    shapes = [*map(Job.parse, (msjob(ps=1), msjob(ps=1, proc_per_worker=2)))]
+    shapes = [*map(Job.parse, (msjob(ps=1), msjob(ps=1, proc_per_worker=2), TIMEOUTS))]
 
     for name, *cells in rows:
-        for role, cell in zip(Role, cells, strict=True):
+        for which, cell in zip(Role, cells, strict=True):
             has = any(
                 entry["name"] == name
                 for job in shapes
-                for entry in injected(job, role, Tokens.absent_from(""), host=False)
+                for entry in injected(job, which, Tokens.absent_from(""), host=False)
             )
-            assert bool(cell.strip()) == has, (name, role)
+            assert bool(cell.strip()) == has, (name, which)
 
 
 def test_msrun_line_of_the_page() -> None:
@@ -138,3 +143,18 @@ def test_msrun_line_of_the_page() -> None:
     assert used <= variables(worker).keys()
     assert len(used) == 5
     assert "--join=True" in container["args"]
+
+
+def test_ports_of_the_page() -> None:
+    """The range of ports that the page names is the one that ports are taken from."""
+    (low, high) = re.findall(r"in (\d+) to (\d+): above", ENVIRONMENT)[0]
+
+    assert range(int(low), int(high) + 1) == HOST_PORTS
+
+
+def test_overridable_methods_of_the_page() -> None:
+    """The table of what can be overridden has every public method of the construct, and no other."""
+    documented = re.findall(r"^\| `(\w+)\(", SITE, re.MULTILINE)
+    own = [name for name, item in vars(MSJobWorkload).items() if callable(item) and not name.startswith("_")]
+
+    assert sorted(documented) == sorted(own)

@@ -148,6 +148,88 @@ def test_none_injects_nothing() -> None:
     assert "env" not in pods(job)["worker-0"]["spec"]["containers"][0]
 
 
+def test_processes_with_parameter_servers() -> None:
+    """With PS the processes of a Worker are numbered by msrun all the same; only PS have an id from the operator."""
+    found = environments(msjob(ps=1, proc_per_worker=2))
+
+    assert found["worker-1"]["MS_NODE_RANK"] == "1"
+    assert "MS_NODE_ID" not in found["worker-1"]
+    assert found["ps-0"]["MS_NODE_ID"] == "<metadata.name>"
+    assert not {"MS_LOCAL_WORKER", "MS_NODE_RANK"} & {*found["ps-0"], *found["scheduler-0"]}
+    assert {(env["MS_WORKER_NUM"], env["MS_SERVER_NUM"]) for env in found.values()} == {("4", "1")}
+
+
+def test_processes_by_accelerators_under_msrun() -> None:
+    """`auto` counts for msrun as well: the world is what the Workers have together."""
+    worker = role(3, template(limits={"huawei.com/Ascend910": 8}))
+
+    found = environments(msjob(scheduler=None, worker=worker, launch_mode="Msrun", proc_per_worker="auto"))
+
+    assert [env["MS_NODE_RANK"] for env in found.values()] == ["0", "1", "2"]
+    assert {(env["MS_LOCAL_WORKER"], env["MS_WORKER_NUM"]) for env in found.values()} == {("8", "24")}
+
+
+@pytest.mark.parametrize("mode", ["Standalone", "None"])
+def test_processes_without_a_cluster(mode: str) -> None:
+    """Where the operator forms no cluster it numbers no processes."""
+    for env in environments(msjob(scheduler=None, launch_mode=mode, proc_per_worker=8)).values():
+        assert not [name for name in env if name.startswith("MS_")]
+
+
+@pytest.mark.parametrize(
+    "fields", [{}, {"ps": 1}, {"launch_mode": "Msrun"}, {"scheduler": None, "launch_mode": "Msrun"}]
+)
+def test_start_up_deadline(fields: Json) -> None:
+    """A start-up deadline is MindSpore's limit for forming the cluster, in each process of it."""
+    limited = environments(msjob(run_policy={"startupDeadlineSeconds": 900}, **fields))
+    plain = environments(msjob(**fields))
+
+    assert limited == {name: {**env, "MS_TOPO_TIMEOUT": "900"} for name, env in plain.items()}
+    assert all("MS_TOPO_TIMEOUT" not in env for env in plain.values())
+
+
+def test_start_up_deadline_without_a_cluster() -> None:
+    """Where the operator forms no cluster there is none to be limited."""
+    policy = {"startupDeadlineSeconds": 900}
+
+    assert environments(msjob(scheduler=None, run_policy=policy)) == environments(msjob(scheduler=None))
+    assert environments(msjob(launch_mode="None", run_policy=policy)) == environments(msjob(launch_mode="None"))
+
+
+def test_users_topology_timeout_wins() -> None:
+    """MindSpore's limit as a template sets it is kept in that role, and the others have the deadline."""
+    worker = role(1, template(env=[{"name": "MS_TOPO_TIMEOUT", "value": "60"}]))
+
+    found = environments(msjob(worker=worker, run_policy={"startupDeadlineSeconds": 900}))
+
+    assert (found["worker-0"]["MS_TOPO_TIMEOUT"], found["scheduler-0"]["MS_TOPO_TIMEOUT"]) == ("60", "900")
+
+
+@pytest.mark.parametrize("mode", ["DynamicCluster", "Msrun"])
+def test_scheduler_that_is_restarted_alone(mode: str) -> None:
+    """Workers and PS then dial for two minutes, longer than the Scheduler needs to come back; it has none to dial."""
+    found = environments(msjob(scheduler=role(1, restart_scope="Pod"), ps=1, launch_mode=mode))
+
+    names = ("worker-0", "worker-1", "ps-0")
+    assert [found[name]["MS_HEARTBEAT_RETRY_TIMEOUT"] for name in names] == ["120"] * 3
+    assert "MS_HEARTBEAT_RETRY_TIMEOUT" not in found["scheduler-0"]
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        msjob(),
+        msjob(scheduler=role(1, restart_scope="Job")),
+        msjob(worker=role(2, restart_scope="Pod")),
+        msjob(scheduler=role(1, restart_scope="Pod"), launch_mode="None"),
+        msjob(scheduler=None),
+    ],
+)
+def test_scheduler_that_takes_the_job_along(job: Json) -> None:
+    """Everywhere else MindSpore's own patience is left: a lost Scheduler ends the attempt."""
+    assert all("MS_HEARTBEAT_RETRY_TIMEOUT" not in env for env in environments(job).values())
+
+
 def test_port_of_the_template() -> None:
     """All nodes are given the port that the Scheduler's template names `msjob-port`."""
     scheduler = role(1, template(ports=[{"name": "msjob-port", "containerPort": 8118}]))

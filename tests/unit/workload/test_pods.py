@@ -149,13 +149,14 @@ def test_identity_in_the_template_is_the_operators() -> None:
         ("ExitCode", {"scheduler": None, "worker": 1}, "Never"),
         ("Never", {"scheduler": None, "worker": 1}, "Never"),
         ("", {"scheduler": None, "worker": 1}, "Never"),
+        ("Always", {"scheduler": None, "worker": 1, "run_policy": {"backoffLimit": 1}}, "Never"),
         ("Always", {"scheduler": None, "worker": 2}, "Never"),
         ("Always", {"scheduler": None, "worker": 1, "launch_mode": "None"}, "Never"),
         ("Always", {"scheduler": None, "worker": 1, "launch_mode": "Msrun"}, "Never"),
     ],
 )
 def test_restart_policy(policy: str | None, job: Json, expected: str) -> None:
-    """The kubelet restarts nothing but the one Worker of a job without a cluster; never after exit 0."""
+    """The kubelet restarts nothing but the one Worker of a job without a cluster and without limits; never after 0."""
     rendered = pods(msjob(**{"worker": 2, **job}, restart_policy=policy))
 
     assert rendered["worker-0"]["spec"]["restartPolicy"] == expected

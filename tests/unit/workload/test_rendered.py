@@ -69,7 +69,7 @@ def test_text_of_the_user_survives(job: Json, text: str) -> None:
 
 def test_bodies_are_the_objects() -> None:
     """The text that is sent and the objects that are printed are the same, and facts reach both."""
-    rendered = render(msjob(ps=1))
+    rendered = render(msjob(ps=1, elastic_policy={"maxReplicas": 3}))
     facts = Facts("10.0.0.9", "uid-1", 4)
 
     assert [json.loads(body) for body in rendered.bodies(facts)] == rendered.objects(facts)

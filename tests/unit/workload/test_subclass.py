@@ -14,7 +14,7 @@ from support.rendering import FACTS, objects, pods, variables
 
 
 class SiteWorkload(MSJobWorkload):
-    """Labels, a variable, a toleration, a Service annotation, and a ConfigMap of the site's."""
+    """Labels, a variable, a toleration, a Service annotation, a calmer autoscaler, and a ConfigMap of the site's."""
 
     def __init__(self, scope: Construct, id: str, **options: Any) -> None:  # noqa: A002 - the name in cdk8s
         self.pool = "training"
@@ -49,6 +49,15 @@ class SiteWorkload(MSJobWorkload):
         if service is not None:
             service["metadata"]["annotations"] = {"example.com/mesh": "off"}
         return service
+
+    def autoscaler(self) -> dict[str, Any] | None:
+        """See the class."""
+        autoscaler = super().autoscaler()
+        if autoscaler is not None:
+            autoscaler["spec"]["behavior"] = {"scaleDown": {"stabilizationWindowSeconds": 900}}
+            for metric in autoscaler["spec"].get("metrics", []):
+                metric["resource"]["target"]["averageUtilization"] = 50
+        return autoscaler
 
 
 def test_overridden_methods_reach_every_pod() -> None:
@@ -92,15 +101,29 @@ def test_added_object_belongs_to_the_job() -> None:
     assert [owner["uid"] for owner in metadata["ownerReferences"]] == [UID]
 
 
-def test_same_in_a_foreign_app() -> None:
+def test_autoscaler_of_the_site() -> None:
+    """What a site changes in the autoscaler is in it, and the job's own policy is left as it was."""
+    metric: Json = {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization"}}}
+    job = msjob(elastic_policy={"maxReplicas": 3, "metrics": [metric]})
+
+    rendered = objects(job, FACTS, SiteWorkload)
+
+    assert [item["kind"] for item in rendered][-1] == "HorizontalPodAutoscaler"
+    assert rendered[-1]["spec"]["behavior"] == {"scaleDown": {"stabilizationWindowSeconds": 900}}
+    assert rendered[-1]["spec"]["metrics"][0]["resource"]["target"]["averageUtilization"] == 50
+    assert "averageUtilization" not in metric["resource"]["target"]
+
+
+@pytest.mark.parametrize("fields", [{}, {"elastic_policy": {"maxReplicas": 3}}])
+def test_same_in_a_foreign_app(fields: Json) -> None:
     """The subclass gives the same objects in an app of its own as through the operator."""
-    chart = Chart(App(), "site")
-    SiteWorkload(chart, "workload", job=msjob(), facts=FACTS)
+    chart, job = Chart(App(), "site"), msjob(**fields)
+    SiteWorkload(chart, "workload", job=job, facts=FACTS)
 
     def names(item: Json) -> tuple[str, str]:
         return item["kind"], item["metadata"]["name"]
 
-    assert sorted(chart.to_json(), key=names) == sorted(objects(msjob(), FACTS, SiteWorkload), key=names)
+    assert sorted(chart.to_json(), key=names) == sorted(objects(job, FACTS, SiteWorkload), key=names)
 
 
 class WithApiObject(MSJobWorkload):
@@ -161,6 +184,14 @@ class NoService(MSJobWorkload):
         return
 
 
+class NoAutoscaler(MSJobWorkload):
+    """Leaves out what the job asks to be scaled by."""
+
+    def autoscaler(self) -> None:
+        """See the class."""
+        return
+
+
 class Patches(MSJobWorkload):
     """Patches the object of a Service, which is not what the operator creates from."""
 
@@ -212,6 +243,7 @@ class Taken(MSJobWorkload):
         (Relabels, r"pod\(\) must keep label training.kubeflow.org/job-name=train"),
         (Disowns, r"pod\(\) must keep the owner reference"),
         (NoService, r"service\(\) must keep metadata.name train-scheduler-0"),
+        (NoAutoscaler, r"autoscaler\(\) must keep metadata.name train"),
         (Patches, r"patches on the Service .* override its method"),
         (Raises, r"KeyError: 'Scheduler-True'"),
         (Nameless, r"needs apiVersion, kind and metadata.name"),
@@ -222,7 +254,7 @@ class Taken(MSJobWorkload):
 def test_construct_that_fails(construct: type[MSJobWorkload], message: str) -> None:
     """A construct that fails, or loses what the operator needs, is named with the job and the reason."""
     with pytest.raises(RenderError, match=rf"^{construct.__name__} failed on team-a/train: .*{message}"):
-        render(msjob(namespace="team-a"), construct)
+        render(msjob(namespace="team-a", elastic_policy={"maxReplicas": 3}), construct)
 
 
 def test_failure_does_not_hurt_the_next_job() -> None:
