@@ -252,11 +252,16 @@ def _stalled(at: Situation, decision: Decision, earlier: tuple[Event, ...]) -> D
     no_service = at.job.host_role is not None and at.observed.service is None
     missing = not at.job.suspended and (bool(at.attempt.missing()) or no_service or decision.create_autoscaler)
     found = stalled.cause(at.job, at.attempt, at.observed, at.now)
-    changed, new = stalled.update(decision.status["conditions"], found, at.now, missing=missing)
+    changed, new = stalled.update(decision.status["conditions"], found, at.observed, at.now, missing=missing)
     events = earlier + decision.events
     if new and found is not None:
         events += (Event(EventType.WARNING, found.reason, found.message),)
-    return replace(decision, status={**decision.status, "conditions": changed}, events=events)
+    return replace(
+        decision,
+        status={**decision.status, "conditions": changed},
+        events=events,
+        requeue_after=_soonest([decision.requeue_after, stalled.outdated(changed, found, at.now)]),
+    )
 
 
 def _kubelet_limit(at: Situation, status: Mapping[str, Any]) -> tuple[Reason, str] | None:

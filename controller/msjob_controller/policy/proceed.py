@@ -77,7 +77,8 @@ def _states(at: Situation, status: Status) -> tuple[Status, tuple[Event, ...]]:
         events = (Event(EventType.NORMAL, Reason.RUNNING, message),)
     good, wanted = counts.ready(at.attempt, at.without)
     reason = Reason.PODS_READY if good == wanted else Reason.PODS_NOT_READY
-    message = f"{good} of {wanted} pods are ready."
+    # Without numbers, which would be old at once: the message stands as long as the reason does.
+    message = "All pods are ready." if good == wanted else "Not all pods are ready."
     listed = conditions.put(listed, ConditionType.PODS_READY, reason, message, at.now, status=good == wanted)
     return {**status, "conditions": listed}, events
 

@@ -1,6 +1,6 @@
 """What keeps a job from going on, read from its pods: the pod and the cause in words."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
@@ -13,8 +13,8 @@ from msjob_controller.policy.times import parse_time, remaining
 TERMINATING_SECONDS: Final = 30.0
 """How long after its deletion timestamp a pod counts as stuck: kubelets are a little late when a node is busy."""
 HOLD_SECONDS: Final = 300.0
-"""How long a crash loop is told after the container was last seen waiting: the kubelet's longest pause. Without it each
-try of the kubelet would change the condition twice."""
+"""How long a container must run, after the kubelet's last try, until its crash loop counts as over: the kubelet's longest
+pause. Without it each try would change the condition twice."""
 REFRESH_SECONDS: Final = 30.0
 """How long a message stands before another takes its place: the scheduler's text changes all the time."""
 
@@ -67,13 +67,14 @@ def cause(job: Job, attempt: Attempt, observed: Observed, now: datetime) -> Caus
 
 
 def update(
-    listed: list[dict[str, Any]], found: Cause | None, now: datetime, *, missing: bool
+    listed: list[dict[str, Any]], found: Cause | None, observed: Observed, now: datetime, *, missing: bool
 ) -> tuple[list[dict[str, Any]], bool]:
     """The conditions with `Stalled` as it should be.
 
     Args:
         listed: the conditions so far.
         found: what the pods show.
+        observed: what the job owns.
         now: current time.
         missing: pods are still to be made: a Stalled that the shell has set because it could not stays.
 
@@ -84,12 +85,12 @@ def update(
     stalled = before is not None and before.get("status") == "True"
     if found is not None:
         new = not stalled or before is None or before.get("reason") != found.reason
-        stale = before is not None and remaining(parse_time(before.get("lastUpdateTime")), REFRESH_SECONDS, now) == 0
+        stale = before is not None and not _stands(before, now)
         return conditions.put(listed, ConditionType.STALLED, found.reason, found.message, now, refresh=stale), new
     if not stalled or before is None:
         return listed, False
     reason = before.get("reason")
-    if (missing and reason not in _FROM_PODS) or _held(before, now):
+    if (missing and reason not in _FROM_PODS) or _hold(before, observed, now):
         return listed, False
     message = "What kept the job from going on is over."
     return conditions.put(listed, ConditionType.STALLED, Reason.RESOLVED, message, now, status=False), False
@@ -98,7 +99,15 @@ def update(
 def timers(listed: Iterable[Mapping[str, Any]], observed: Observed, now: datetime) -> list[float | None]:
     """Seconds until something here changes although nothing happens."""
     waits: list[float | None] = [_overdue(pod, observed, now) for pod in observed.pods.values() if pod.deleting]
-    return [*waits, *(_hold(item, now) for item in listed if item.get("type") == ConditionType.STALLED)]
+    return [*waits, *(_hold(item, observed, now) for item in listed if item.get("type") == ConditionType.STALLED)]
+
+
+def outdated(listed: Sequence[dict[str, Any]], found: Cause | None, now: datetime) -> float | None:
+    """Seconds until the message of `Stalled` is replaced by what the pods show by now; None if it says just that."""
+    told = conditions.find(listed, ConditionType.STALLED)
+    if found is None or told is None or told.get("message") == conditions.cut(found.message):
+        return None
+    return _stands(told, now)
 
 
 def _hindered(pod: Pod) -> tuple[Reason, str] | None:
@@ -133,11 +142,15 @@ def _hangs(job: Job, pod: Pod, observed: Observed) -> str:
     return f"it is being deleted on node {pod.node}, which is lost; {hope}"
 
 
-def _held(condition: Mapping[str, Any], now: datetime) -> bool:
-    return bool(_hold(condition, now))
+def _stands(condition: Mapping[str, Any], now: datetime) -> float | None:
+    """Seconds for which the message of a condition still stands."""
+    return remaining(parse_time(condition.get("lastUpdateTime")), REFRESH_SECONDS, now)
 
 
-def _hold(condition: Mapping[str, Any], now: datetime) -> float | None:
+def _hold(condition: Mapping[str, Any], observed: Observed, now: datetime) -> float | None:
+    """Seconds until a crash loop that shows no more counts as over."""
     if condition.get("status") != "True" or condition.get("reason") != Reason.CRASH_LOOP:
         return None
-    return remaining(parse_time(condition.get("lastUpdateTime")), HOLD_SECONDS, now)
+    tries = (pod.started_at for pod in observed.pods.values() if pod.restart_count)
+    since = max(filter(None, (parse_time(condition.get("lastUpdateTime")), *tries)), default=None)
+    return remaining(since, HOLD_SECONDS, now)
