@@ -13,7 +13,12 @@ from support.operator import program_environment
 from support.programs import ROOT, run_program
 from support.testbed.client import PODS, Client
 
-_RESOURCES = {"Pod": PODS, "Service": SERVICES, "ConfigMap": "v1/configmaps"}
+_RESOURCES = {
+    "Pod": PODS,
+    "Service": SERVICES,
+    "ConfigMap": "v1/configmaps",
+    "HorizontalPodAutoscaler": "autoscaling/v2/horizontalpodautoscalers",
+}
 _GIVEN_BY_THE_SERVER = ("creationTimestamp", "generation", "managedFields", "namespace", "resourceVersion", "uid")
 _TOKEN_VOLUME = "kube-api-access-"  # noqa: S105 - the name that admission gives, and no token
 
@@ -44,7 +49,8 @@ def live(jobs: Jobs, name: str) -> dict[str, Json]:
     for kind, resource in _RESOURCES.items():
         for item in jobs.client.list(resource, jobs.namespace):
             if any(owner["uid"] == uid for owner in item["metadata"].get("ownerReferences", [])):
-                found[f"{kind} {item['metadata']['name']}"] = {"apiVersion": "v1", "kind": kind, **item}
+                version = resource.rpartition("/")[0]
+                found[f"{kind} {item['metadata']['name']}"] = {"apiVersion": version, "kind": kind, **item}
     return found
 
 
