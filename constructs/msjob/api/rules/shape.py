@@ -143,8 +143,8 @@ RULES: Final = (
         "roles-unique",
         "spec",
         f"{NO_ROLES} || {ROLES}.all(a, {ROLES}.exists_one(b, a.lowerAscii() == b.lowerAscii()))",
-        "one role is named twice in msReplicaSpecs in different spellings: keep one (case does not matter, but only Worker "
-        "can be scaled by kubectl scale and autoscalers)",
+        "one role is named twice in msReplicaSpecs in different spellings: keep one (case does not matter, but only "
+        "Worker can be scaled by kubectl scale and autoscalers)",
         _roles_unique,
     ),
     Rule(
