@@ -111,11 +111,13 @@ class Service:
         name: of the Service.
         cluster_ip: empty until the API server has allocated one.
         deleting: it has a deletion timestamp.
+        port: it listens on; None if that is not known.
     """
 
     name: str
     cluster_ip: str = ""
     deleting: bool = False
+    port: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,9 @@ def proceed(at: Situation, status: Status) -> Decision:
         return decision
     if attempt.old or pause is not None:
         return decision
+    if service is not None and service.port not in (None, job.port) and not attempt.pods:
+        # The Go operator's, of a job with hostNetwork: the next Scheduler listens elsewhere.
+        return replace(decision, delete_service=True)
     missing = attempt.missing()
     return replace(
         decision,

@@ -109,11 +109,15 @@ def read_pod(item: Json) -> Pod | None:
 
 def read_service(item: Json) -> Service:
     """Read one Service."""
-    address = (item.get("spec") or {}).get("clusterIP") or ""
+    spec = item.get("spec") or {}
+    address = spec.get("clusterIP") or ""
     return Service(
         name=item["metadata"]["name"],
         cluster_ip="" if address == "None" else address,
         deleting=item["metadata"].get("deletionTimestamp") is not None,
+        port=next(
+            (entry.get("port") for entry in spec.get("ports") or [] if entry.get("name") == meta.PORT_NAME), None
+        ),
     )
 
 
