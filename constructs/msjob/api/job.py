@@ -267,8 +267,8 @@ class Job:
         """Seconds after which MindSpore gives up to form its cluster.
 
         `MS_TOPO_TIMEOUT` as the Worker's template sets it, else the start-up deadline, from which the operator sets it,
-        else 1800 (MindSpore's own, measured with 2.10). Under msrun at most 600: it puts its `--cluster_time_out` in the
-        place of the variable, which is 600 unless the command line says more.
+        else 1800 (MindSpore's own, measured with 2.10). Under msrun at most 600: it puts its `--cluster_time_out` in
+        the place of the variable, which is 600 unless the command line says more.
         """
         longest = MSRUN_TOPOLOGY_TIMEOUT if self.launch_mode is LaunchMode.MSRUN else None
         worker = self.roles.get(Role.WORKER)
