@@ -13,8 +13,8 @@ from msjob_controller.policy.times import parse_time, remaining
 TERMINATING_SECONDS: Final = 30.0
 """How long after its deletion timestamp a pod counts as stuck: kubelets are a little late when a node is busy."""
 HOLD_SECONDS: Final = 300.0
-"""How long a container must run, after the kubelet's last try, until its crash loop counts as over: the kubelet's longest
-pause. Without it each try would change the condition twice."""
+"""How long a container must run, after the kubelet's last try, until its crash loop counts as over: the kubelet's
+longest pause. Without it each try would change the condition twice."""
 REFRESH_SECONDS: Final = 30.0
 """How long a message stands before another takes its place: the scheduler's text changes all the time."""
 
