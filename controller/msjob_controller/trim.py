@@ -53,9 +53,11 @@ def trim_pod(pod: Json) -> Json:
 
 
 def trim_service(service: Json) -> Json:
-    """Keep name, owner and address of a Service."""
-    address = (service.get("spec") or {}).get("clusterIP") or ""
-    return {"metadata": _metadata(service["metadata"]), "spec": {"clusterIP": address}}
+    """Keep name, owner, address and ports of a Service."""
+    spec = service.get("spec") or {}
+    ports = [{"name": port.get("name"), "port": port.get("port")} for port in spec.get("ports") or []]
+    kept = {"clusterIP": spec.get("clusterIP") or "", "ports": ports}
+    return {"metadata": _metadata(service["metadata"]), "spec": kept}
 
 
 def trim_autoscaler(autoscaler: Json) -> Json:

@@ -49,6 +49,18 @@ class TestService:
         assert (told.create_service, told.create_pods, told.delete_pods) == (True, (), ())
         assert state(told) == ["Created=True", "Running=True"]
 
+    def test_on_another_port(self) -> None:
+        """A Service on a port that the next Scheduler will not listen on is made anew, once no pod needs it any more."""
+        one = job()
+        by_go = Service("train-scheduler-0", ADDRESS, port=8118)
+        assert not decide(one, running(one), Observed(everywhere(one, "R").pods, by_go), at(20)).delete_service
+        next_attempt = running(one) | {"attempt": 1}
+        assert not decide(one, next_attempt, Observed(everywhere(one, "R").pods, by_go), at(20)).delete_service
+        told = decide(one, next_attempt, Observed({}, by_go), at(21))
+        assert (told.delete_service, told.create_pods) == (True, ())
+        same = Service("train-scheduler-0", ADDRESS, port=one.port)
+        assert not decide(one, next_attempt, Observed({}, same), at(21)).delete_service
+
     def test_old_pods_go_meanwhile(self) -> None:
         """What has to go does not wait for an address."""
         one = job()
