@@ -202,7 +202,7 @@ class Jobs:
         self.client.create(PODS, body, self.namespace, name=full, subresource="eviction")
 
     def settle(self) -> None:
-        """Wait until the operator has dealt with all that has happened in this namespace.
+        """Wait until the operator has dealt with all that has happened in this namespace and to nodes.
 
         A job of its own goes through its whole life. The operator hears of each kind of object in order and looks at
         jobs in order, so it has looked at all that came before, and the answers to what it wrote are in.
