@@ -61,6 +61,7 @@ class Trap:
         self._left = after
         self._lost = lost
         self._passing = 0
+        self._sealed = False
         self._shut = threading.Event()
         self._verdict: Future[bool] = Future()
 
@@ -85,6 +86,10 @@ class Trap:
             raise WaitTimeoutError(f"waited {timeout:g} s for a request to hold {about}; {self._left} are to pass")
         return self.caught[0]
 
+    def seal(self) -> None:
+        """Hold what is held, and nothing more: what comes next passes."""
+        self._sealed = True
+
     def drop(self) -> None:
         """Hang up on all that is held: it never arrives, or its answer does not. What comes next passes."""
         self._decide(deliver=False)
@@ -101,7 +106,7 @@ class Trap:
 
     def matches(self, call: Call) -> bool:
         """Whether it is about this request."""
-        return not self._verdict.done() and self._wants(call)
+        return not (self._sealed or self._verdict.done()) and self._wants(call)
 
     async def meet(self, call: Call, forward: Callable[[], Awaitable[web.Response]]) -> web.Response | None:
         """Let a request pass, or hold it until the test has decided.

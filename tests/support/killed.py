@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from support.gate import Call, Gate, Lost, Trap
-from support.history import History
+from support.history import ATTEMPT, History
 from support.jobs import Json
 from support.live_jobs import Jobs
 from support.operator import Operator, Operators
@@ -133,13 +133,12 @@ class Deaths:
         line.living()
 
     @contextlib.contextmanager
-    def at(self, points: Points, *, late: bool = False) -> Iterator[None]:
+    def at(self, points: Points, *, meanwhile: Callable[[], Any] = lambda: None, late: bool = False) -> Iterator[None]:
         """Let the operator die once each job is at its point, to which what is done within `with` leads.
-
-        Its successor starts at once.
 
         Args:
             points: where, by the names of the jobs.
+            meanwhile: what happens before its successor starts.
             late: what is held may still arrive, see `deliver`.
         """
         operator = self._line.living()
@@ -153,8 +152,9 @@ class Deaths:
                 what=f"what is to be true of {name} when the operator dies",
             )
         operator.kill()
-        if not late:
-            self.close()
+        for trap in traps.values():
+            trap.seal() if late else trap.drop()
+        meanwhile()
         self._line.start()
 
     def deliver(self) -> None:
@@ -166,6 +166,17 @@ class Deaths:
         """Let nothing be held any more, nor arrive."""
         for trap in self._traps:
             trap.drop()
+
+    def run(self, name: str, attempt: int, count: int = 3) -> None:
+        """Wait for all pods of an attempt, with none of another, let them run, and wait until the job does."""
+
+        def there() -> bool:
+            pods = self.jobs.pods(name).values()
+            numbers = [int(pod["metadata"]["labels"][ATTEMPT]) for pod in pods]
+            return numbers == [attempt] * count and not any("deletionTimestamp" in pod["metadata"] for pod in pods)
+
+        self.jobs.client.wait_for(there, 25, what=f"the pods of attempt {attempt} of {name}")
+        self.jobs.run(count, name)
 
     def lifecycle(self, name: str) -> list[str]:
         """Types of the conditions of a job that are states of it and True, in their order."""
@@ -180,6 +191,7 @@ class Deaths:
         attempts: int = 0,
         restarts: int = 0,
         counted: int = 0,
+        replaced: int = 0,
     ) -> None:
         """Assert that a job came the way that it would have come without a death.
 
@@ -194,12 +206,13 @@ class Deaths:
             attempts: number of the last attempt.
             restarts: all restarts.
             counted: those that count.
+            replaced: pods that were to be made again within their attempt.
         """
         self.history.settle(name)
         grown = {key: self.history.values(name, key) for key in ("attempt", "restarts", "restartsCountTowardsLimit")}
         wanted = zip(grown, (attempts, restarts, counted), strict=True)
         assert grown == {key: list(range(last + 1)) for key, last in wanted}, name
-        assert self.history.twins(name) == [], name
+        assert len(self.history.twins(name)) == replaced, (name, self.history.twins(name))
         assert self.history.beside_old(name) == [], name
         assert len(self.history.of(name)) == pods, (name, self.history.of(name))
         told: Counter[str] = Counter()

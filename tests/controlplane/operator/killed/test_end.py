@@ -1,5 +1,6 @@
 """Killed while a job ends: it ends once, as it was first written, and what is left of it goes."""
 
+from datetime import UTC, datetime
 from typing import Final
 
 from support.killed import Deaths, Point, Points, makes, writes
@@ -73,14 +74,17 @@ def test_failure(deaths: Deaths) -> None:
 def test_deadline(deaths: Deaths) -> None:
     """A deadline that passes while the operator dies, or while there is none, ends the job once."""
     jobs = deaths.jobs
-    points = {"before": Point(world=lambda jobs, name: jobs.state(name) == "Running"), **END}
+    points: Points = {**END, "before": Point()}
     for name in points:
-        # Long enough for all of them to run before.
-        jobs.create(name=name, run_policy={"activeDeadlineSeconds": 5})
+        jobs.create(name=name)
     for name in points:
         jobs.run(3, name)
     with deaths.at(points):
-        pass
+        for name in END:
+            jobs.patch({"runPolicy": {"activeDeadlineSeconds": 1}}, name)
+        started = datetime.fromisoformat(jobs.status("before")["startTime"])
+        limit = (datetime.now(UTC) - started).seconds + 3
+        jobs.patch({"runPolicy": {"activeDeadlineSeconds": limit}}, "before")
 
     for name in points:
         condition = jobs.wait_state("Failed", name)

@@ -1,0 +1,82 @@
+"""Killed while a job gets another number of Workers."""
+
+from typing import Final
+
+from support.killed import Deaths, Point, Points, writes
+from support.rendering import variables
+
+SCALE: Final[Points] = {
+    "not-written": Point("patch", "msjobs/status", when=writes(attempt=1)),
+    "unheard": Point("patch", "msjobs/status", lost="answer", when=writes(attempt=1)),
+    "nothing-deleted": Point("delete", "pods"),
+    "one-pod-deleted": Point("delete", "pods", after=1),
+    "nothing-created": Point("create", "pods"),
+    "second-creation-unheard": Point("create", "pods", after=1, lost="answer"),
+}
+JOBS: Final = {
+    f"{way}-{name}": (before, after, point)
+    for way, before, after in (("up", 1, 2), ("down", 3, 1))
+    for name, point in SCALE.items()
+}
+"""Workers before and after, and the point, of each job."""
+
+
+def test_restart(deaths: Deaths) -> None:
+    """One change of the number is one new attempt with that number, and no restart that is counted anywhere."""
+    jobs = deaths.jobs
+    for name, (before, _, _) in JOBS.items():
+        jobs.create(name=name, worker=before)
+    for name, (before, _, _) in JOBS.items():
+        jobs.run(before + 1, name)
+    with deaths.at({name: point for name, (_, _, point) in JOBS.items()}):
+        for name, (_, after, _) in JOBS.items():
+            jobs.patch({"msReplicaSpecs": {"Worker": {"replicas": after}}}, name)
+
+    for name, (before, after, _) in JOBS.items():
+        deaths.run(name, 1, after + 1)
+        assert jobs.status(name)["workerReplicas"] == after, name
+        told = {variables(pod)["MS_WORKER_NUM"] for pod in jobs.pods(name).values()}
+        assert told == {str(after)}, name
+        happened = {"MSJobCreated": 1, "MSJobRunning": 2, "MSJobRestarting": 1}
+        deaths.judge(name, happened, pods=before + after + 2, attempts=1)
+
+
+def test_changed_again(deaths: Deaths) -> None:
+    """A number that changes again before the pods of the new attempt are made is that of this attempt."""
+    jobs = deaths.jobs
+    jobs.create(worker=1)
+    jobs.run(2)
+    with deaths.at(
+        {"train": Point("delete", "pods")},
+        meanwhile=lambda: jobs.patch({"msReplicaSpecs": {"Worker": {"replicas": 3}}}),
+    ):
+        jobs.patch({"msReplicaSpecs": {"Worker": {"replicas": 2}}})
+
+    deaths.run("train", 1, 4)
+    assert {variables(pod)["MS_WORKER_NUM"] for pod in jobs.pods().values()} == {"3"}
+    deaths.judge("train", {"MSJobCreated": 1, "MSJobRunning": 2, "MSJobRestarting": 1}, pods=6, attempts=1)
+
+
+def test_without_restart(deaths: Deaths) -> None:
+    """Workers that know nothing of each other come and go, and those that stay never notice."""
+    jobs = deaths.jobs
+    points: Points = {
+        "up-one-created": Point("create", "pods", after=1),
+        "up-creation-unheard": Point("create", "pods", lost="answer"),
+        "down-one-deleted": Point("delete", "pods", after=1),
+        "down-deletion-unheard": Point("delete", "pods", lost="answer"),
+    }
+    size = {name: (1, 3) if name.startswith("up") else (3, 1) for name in points}
+    for name, (before, _) in size.items():
+        jobs.create(name=name, scheduler=None, worker=before)
+    for name, (before, _) in size.items():
+        jobs.run(before, name)
+    first = {name: jobs.pods(name)["worker-0"]["metadata"]["uid"] for name in points}
+    with deaths.at(points):
+        for name, (_, after) in size.items():
+            jobs.patch({"msReplicaSpecs": {"Worker": {"replicas": after}}}, name)
+
+    for name, (_, after) in size.items():
+        jobs.run(after, name)
+        assert jobs.pods(name)["worker-0"]["metadata"]["uid"] == first[name], name
+        deaths.judge(name, {"MSJobCreated": 1, "MSJobRunning": 1}, pods=3)
