@@ -74,10 +74,11 @@ class FakeApiServer:
         self.prepared: list[Answer | None] = []
         self.version = 100
         self._compacted = 0
-        self._history: list[tuple[int, str, Object]] = []
+        self._history: list[tuple[int, str, str, Object]] = []
         self._uids = itertools.count(1)
         self._snapshots: dict[str, tuple[int, list[Object]]] = {}
-        self._watches: list[asyncio.Queue[bytes | None]] = []
+        self._watches: list[tuple[str, asyncio.Queue[bytes | None]]] = []
+        """Open watches with the collection that each is of."""
         app = web.Application(client_max_size=2**26)
         app.router.add_route("*", "/{path:.*}", self._handle)
         self._server = TestServer(app)
@@ -114,7 +115,7 @@ class FakeApiServer:
         self.version += 1
         new["metadata"]["resourceVersion"] = str(self.version)
         self.objects[path] = new
-        self._publish("MODIFIED" if old else "ADDED", new)
+        self._publish("MODIFIED" if old else "ADDED", collection, new)
         return copy.deepcopy(new)
 
     def remove(self, path: str) -> Object:
@@ -122,7 +123,7 @@ class FakeApiServer:
         obj = copy.deepcopy(self.objects.pop(path))
         self.version += 1
         obj["metadata"]["resourceVersion"] = str(self.version)
-        self._publish("DELETED", obj)
+        self._publish("DELETED", path.rpartition("/")[0], obj)
         return obj
 
     def bookmark(self) -> None:
@@ -149,23 +150,26 @@ class FakeApiServer:
 
     def send_bytes(self, data: bytes) -> None:
         """Write any bytes to all open watches."""
-        for queue in self._watches:
+        for _, queue in self._watches:
             queue.put_nowait(data)
 
     def end_watches(self) -> None:
         """End all watches in order, as after timeoutSeconds."""
-        for queue in self._watches:
+        for _, queue in self._watches:
             queue.put_nowait(None)
 
     def cut_watches(self, partial: bytes = b"") -> None:
         """Break the connections of all watches, after writing part of a line."""
-        for queue in self._watches:
+        for _, queue in self._watches:
             queue.put_nowait(partial)
             queue.put_nowait(b"")
 
-    def _publish(self, kind: str, obj: Object) -> None:
-        self._history.append((self.version, kind, copy.deepcopy(obj)))
-        self.send({"type": kind, "object": obj})
+    def _publish(self, kind: str, collection: str, obj: Object) -> None:
+        self._history.append((self.version, collection, kind, copy.deepcopy(obj)))
+        data = _line(kind, obj)
+        for watched, queue in self._watches:
+            if watched == collection:
+                queue.put_nowait(data)
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:  # noqa: PLR0911 - one return a method
         raw = await request.read()
@@ -242,10 +246,11 @@ class FakeApiServer:
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
         response.enable_chunked_encoding()
         queue: asyncio.Queue[bytes | None] = asyncio.Queue()
-        for version, kind, obj in self._history:
-            if version > since:
-                queue.put_nowait(json.dumps({"type": kind, "object": obj}).encode() + b"\n")
-        self._watches.append(queue)
+        for version, collection, kind, obj in self._history:
+            if version > since and collection == request.path:
+                queue.put_nowait(_line(kind, obj))
+        watch = (request.path, queue)
+        self._watches.append(watch)
         await response.prepare(request)
         try:
             while (data := await queue.get()) is not None:
@@ -255,8 +260,12 @@ class FakeApiServer:
                     request.transport.close()
                     break
         finally:
-            self._watches.remove(queue)
+            self._watches.remove(watch)
         return response
+
+
+def _line(kind: str, obj: Object) -> bytes:
+    return json.dumps({"type": kind, "object": obj}).encode() + b"\n"
 
 
 def _merge(target: Object, patch: Object) -> Object:

@@ -135,7 +135,7 @@ async def test_resumes_after_a_break_in_mid_line(server: FakeApiServer, transpor
 async def test_bookmark_moves_the_start(server: FakeApiServer, transport: Transport) -> None:
     """A bookmark is told to nobody; a watch after it starts from it, so compaction of what came before does no harm."""
     async with informing(server, transport) as heard:
-        server.put("/api/v1/namespaces/other/pods", pod("z"))
+        server.put(PODS, pod("z"))
         await heard.heard(("ADDED", "z"))
         server.version += 50
         server.bookmark()
