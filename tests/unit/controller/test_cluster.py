@@ -69,15 +69,12 @@ class TestNodes:
         live.api.put(f"{CORE}/pods", child(0, "two", "other"))
         await quiet(live)
         assert lost(live) == set()
-        for change in (
-            lambda: live.api.put(NODES, node("one", "Unknown")),
-            lambda: live.api.put(NODES, node("one")),
-            lambda: live.api.put(NODES, node("one", "True", "node.kubernetes.io/out-of-service")),
-            lambda: live.api.put(NODES, node("one")),
-            lambda: live.api.remove(f"{NODES}/one"),
-            lambda: live.api.put(NODES, node("one")),
-        ):
-            change()
+        unknown, tainted = node("one", "Unknown"), node("one", "True", "node.kubernetes.io/out-of-service")
+        for change in (unknown, node("one"), tainted, node("one"), None, node("one")):
+            if change is None:
+                live.api.remove(f"{NODES}/one")
+            else:
+                live.api.put(NODES, change)
             await eventually(lambda: bool(live.keys))
             await asyncio.sleep(0.03)
             assert live.keys == ["default/train"]

@@ -3,13 +3,16 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
 
 from msjob_controller import clock
 from msjob_controller import operator as module
+from msjob_controller.kube import config
 from msjob_controller.kube.connection import Connection
+from msjob_controller.kube.leader import LeaderElector
 from msjob_controller.kube.transport import Transport
 from msjob_controller.metrics import Metrics
 from msjob_controller.operator import Operator, serve
@@ -70,7 +73,7 @@ async def served(api: Api, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Cal
     async def load(_: object) -> Connection:
         return api.connection()
 
-    monkeypatch.setattr(module.config, "load", load)
+    monkeypatch.setattr(config, "load", load)
     monkeypatch.setattr(module, "Probes", Asked)
     stop = asyncio.Event()
     serving = asyncio.create_task(serve(options(leader_elect=True), stop))
@@ -105,14 +108,7 @@ class TestReady:
         holder = {"holderIdentity": "somebody", "leaseDurationSeconds": 15, "renewTime": "2026-01-01T00:00:00.000000Z"}
         async with Api() as api:
             api.put(LEASES, {"metadata": {"name": "ms-operator-leader", "namespace": "home"}, "spec": holder})
-            monkeypatch.setattr(
-                module.LeaderElector.__init__,
-                "__kwdefaults__",
-                {
-                    **module.LeaderElector.__init__.__kwdefaults__,
-                    "retry": 0.05,
-                },
-            )
+            monkeypatch.setattr(module, "LeaderElector", partial(LeaderElector, retry=0.05))
             refusal = api.refuse("GET", "/ms-operator-leader", status(500, "InternalError", "down"))
             async with served(api, monkeypatch) as ready:
                 await eventually(lambda: bool(refusal.met))

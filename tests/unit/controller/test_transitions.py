@@ -53,7 +53,8 @@ def test_conditions(before: Json, after: Json, told: list[str], expected: dict[s
 def test_failed_pods() -> None:
     """Pods count as failed once, and those of an attempt that is over are not taken back."""
     metrics = Metrics()
-    for failed in ({"Worker": {"failed": 2}, "PS": {"failed": 1}}, {"Worker": {"failed": 0}}, {"Worker": {}}):
+    numbers: list[Json] = [{"Worker": {"failed": 2}, "PS": {"failed": 1}}, {"Worker": {"failed": 0}}, {"Worker": {}}]
+    for failed in numbers:
         record(msjob(), {"replicaStatuses": {"Worker": {"failed": 1}}}, {"replicaStatuses": failed}, metrics)
     assert counted(metrics) == {"failed_pods_total": 2}
 
