@@ -2,6 +2,7 @@
 
 import pytest
 
+from msjob.rbac import MANAGER_ROLE
 from support.audit import Request, requests, verbs
 from support.live_jobs import Jobs
 from support.operator import ACCOUNT, NAMESPACE, Operators
@@ -11,6 +12,8 @@ from support.testbed.errors import ForbiddenError
 from support.testbed.serviceaccount import service_account_client
 
 RBAC = "rbac.authorization.k8s.io/v1"
+AUTOSCALERS = "autoscaling/v2/horizontalpodautoscalers"
+NODE = ("v1/nodes", None)
 UNUSED = {("mindspore.gitee.com", "msjobs/finalizers", "update")}
 """Asked by an admission plugin of who sets owner references that block; no request names it."""
 
@@ -40,7 +43,7 @@ def denied(found: list[Request], operators: Operators) -> list[Request]:
 @pytest.mark.timeout(90)
 def test_verbs(own_operators: Operators, jobs: Jobs, control_plane: ControlPlane) -> None:
     """After a life with every turn the operator has used each verb it has, and has asked for none it has not."""
-    # A stranger's pod and Service, so that they are looked at and an event repeats.
+    # A stranger's pod, Service and autoscaler, so that they are looked at and an event repeats.
     pod = {"metadata": {"name": "train-worker-0"}, "spec": {"containers": [{"name": "a", "image": "example.com/a"}]}}
     jobs.client.create(PODS, pod, jobs.namespace)
     jobs.client.create(
@@ -48,8 +51,11 @@ def test_verbs(own_operators: Operators, jobs: Jobs, control_plane: ControlPlane
         {"metadata": {"name": "train-scheduler-0"}, "spec": {"ports": [{"port": 1}]}},
         jobs.namespace,
     )
+    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "mine"}
+    scaler = {"metadata": {"name": "train"}, "spec": {"scaleTargetRef": target, "maxReplicas": 2}}
+    jobs.client.create(AUTOSCALERS, scaler, jobs.namespace)
     own_operators.start("--leader-elect").wait_leading()
-    jobs.create(run_policy={"cleanPodPolicy": "All"})
+    jobs.create(run_policy={"cleanPodPolicy": "All", "ttlSecondsAfterFinished": 5}, elastic_policy={"maxReplicas": 4})
     jobs.wait_event("FailedCreateService")
     jobs.client.delete("v1/services", "train-scheduler-0", jobs.namespace)
     event = jobs.wait_event("FailedCreatePod")
@@ -62,9 +68,14 @@ def test_verbs(own_operators: Operators, jobs: Jobs, control_plane: ControlPlane
     )
     jobs.client.delete(PODS, "train-worker-0", jobs.namespace)
     jobs.run(3, timeout=30)
+    jobs.wait_event("FailedCreateAutoscaler")
+    jobs.client.delete(AUTOSCALERS, "train", jobs.namespace)
+    jobs.wait_event("SuccessfulCreateAutoscaler", timeout=30)
     jobs.finish("worker-0")
     jobs.wait_state("Succeeded")
     jobs.client.wait_for(lambda: not jobs.pods() and not jobs.services(), what="all to go")
+    jobs.wait_event("SuccessfulDeleteAutoscaler")
+    jobs.wait_event("SuccessfulDeleteJob")
 
     allowed = granted(jobs.client)
     own_operators.end_own()  # watches are in the log once they have ended
@@ -80,16 +91,40 @@ def test_verbs(own_operators: Operators, jobs: Jobs, control_plane: ControlPlane
 
 @pytest.mark.usefixtures("operators")
 def test_nothing_else(admin: Client) -> None:
-    """With the operator's token nobody reads a Secret or a ConfigMap, or changes a job, a node or a role."""
+    """With the operator's token nobody reads a Secret or a ConfigMap, or changes a spec, a node or a role."""
     with service_account_client(admin, NAMESPACE, ACCOUNT) as account:
-        for resource in ("v1/secrets", "v1/configmaps", "v1/nodes", f"{RBAC}/clusterroles", "apps/v1/deployments"):
+        for resource in ("v1/secrets", "v1/configmaps", f"{RBAC}/clusterroles", "apps/v1/deployments"):
             with pytest.raises(ForbiddenError):
                 account.list(resource)
-        for resource, namespace in (("mindspore.gitee.com/v1/msjobs", "default"), ("v1/secrets", NAMESPACE)):
+        for resource, namespace in (("v1/nodes", None), ("v1/secrets", NAMESPACE)):
             with pytest.raises(ForbiddenError):
                 account.delete(resource, "any", namespace)
-        with pytest.raises(ForbiddenError):
-            account.patch("mindspore.gitee.com/v1/msjobs", "any", {"spec": {}}, "default")
+        for resource, namespace in (("mindspore.gitee.com/v1/msjobs", "default"), (AUTOSCALERS, "default"), NODE):
+            with pytest.raises(ForbiddenError):
+                account.patch(resource, "any", {"spec": {}}, namespace)
+
+
+def test_in_one_namespace(own_operators: Operators, jobs: Jobs) -> None:
+    """An operator that may act in its namespace alone does so, and says once that it knows nothing of nodes."""
+    name = f"limited-{jobs.namespace}"[:63].strip("-")
+    jobs.client.create("v1/serviceaccounts", {"metadata": {"name": name}}, NAMESPACE)
+    binding = {
+        "metadata": {"name": "operator"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": MANAGER_ROLE},
+        "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": NAMESPACE}],
+    }
+    jobs.client.create(f"{RBAC}/rolebindings", binding, jobs.namespace)
+    operator = own_operators.start("--namespace", jobs.namespace, account=name).wait_leading()
+    jobs.create(restart_policy="OnFailure")
+    jobs.run(3)
+    # Without the right on nodes a lost one is not noticed, and pods are judged by what they say themselves.
+    jobs.finish("worker-1", code=1)
+    jobs.client.wait_for(lambda: jobs.status().get("restarts") == 1, what="the restart")
+    jobs.run(3)
+    (refused,) = operator.log("informer.refused")
+    assert refused["level"] == "warning"
+    assert "nodes" in refused["error"]
+    assert operator.get("/readyz")[0] == 200
 
 
 @pytest.mark.usefixtures("operator")
