@@ -1,4 +1,4 @@
-"""A job that goes on: what is missing is made, Service first, what has to go goes, and the status tells how it stands."""
+"""A job that goes on: what is missing is made, Service first, what has to go goes, and the status tells of it."""
 
 from typing import Any
 
@@ -50,7 +50,7 @@ class TestService:
         assert state(told) == ["Created=True", "Running=True"]
 
     def test_on_another_port(self) -> None:
-        """A Service on a port that the next Scheduler will not listen on is made anew, once no pod needs it any more."""
+        """A Service on a port that the next Scheduler will not listen on is made anew, once no pod needs it."""
         one = job()
         by_go = Service("train-scheduler-0", ADDRESS, port=8118)
         assert not decide(one, running(one), Observed(everywhere(one, "R").pods, by_go), at(20)).delete_service
