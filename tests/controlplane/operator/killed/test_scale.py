@@ -3,7 +3,10 @@
 from typing import Final
 
 from support.killed import Deaths, Point, Points, writes
+from support.live_jobs import Jobs
 from support.rendering import variables
+
+AUTOSCALERS = "autoscaling/v2/horizontalpodautoscalers"
 
 SCALE: Final[Points] = {
     "not-written": Point("patch", "msjobs/status", when=writes(attempt=1)),
@@ -80,3 +83,37 @@ def test_without_restart(deaths: Deaths) -> None:
         jobs.run(after, name)
         assert jobs.pods(name)["worker-0"]["metadata"]["uid"] == first[name], name
         deaths.judge(name, {"MSJobCreated": 1, "MSJobRunning": 1}, pods=3)
+
+
+def has_autoscaler(jobs: Jobs, name: str) -> bool:
+    """Whether the HorizontalPodAutoscaler of a job is there."""
+    return jobs.client.exists(AUTOSCALERS, name, jobs.namespace)
+
+
+AUTOSCALER: Final[Points] = {
+    "not-created": Point("create", "horizontalpodautoscalers"),
+    "creation-unheard": Point("create", "horizontalpodautoscalers", lost="answer"),
+}
+NO_AUTOSCALER: Final[Points] = {
+    "not-created": Point("delete", "horizontalpodautoscalers"),
+    "creation-unheard": Point("delete", "horizontalpodautoscalers", lost="answer"),
+}
+
+
+def test_autoscaler(deaths: Deaths) -> None:
+    """An elastic job has its HorizontalPodAutoscaler once its pods are there, and none once it is over."""
+    jobs = deaths.jobs
+    with deaths.at(AUTOSCALER):
+        for name in AUTOSCALER:
+            jobs.create(name=name, elastic_policy={"maxReplicas": 4})
+    for name in AUTOSCALER:
+        jobs.run(3, name)
+        jobs.client.wait_for(lambda: has_autoscaler(jobs, name), what=f"the autoscaler of {name}")  # noqa: B023
+    with deaths.at(NO_AUTOSCALER):
+        for name in NO_AUTOSCALER:
+            jobs.finish("worker-0", name=name)
+
+    for name in NO_AUTOSCALER:
+        jobs.wait_state("Succeeded", name)
+        jobs.client.wait_for(lambda: not has_autoscaler(jobs, name), what=f"the autoscaler of {name} to go")  # noqa: B023
+        deaths.judge(name, {"MSJobCreated": 1, "MSJobRunning": 1, "MSJobSucceeded": 1}, pods=3)
