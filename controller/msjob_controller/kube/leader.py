@@ -162,22 +162,35 @@ class LeaderElector:
 
     async def release(self) -> None:
         """Give the Lease back, if it is still ours, so that nobody has to wait for it to run out."""
-        if not self.is_leader or self._lease is None:
+        if not self.is_leader:
             return
         self._renewed_at = None
+        try:
+            async with asyncio.timeout(_RELEASE_TIMEOUT):
+                try:
+                    await self._give_back()
+                except Conflict:
+                    # A renewal that was cut short by the end of the work, and has taken effect all the same.
+                    self._lease = None
+                    await self._give_back()
+        except (ApiError, TimeoutError) as error:
+            _log.warning("leader.release_failed", error=str(error) or "timed out")
+
+    async def _give_back(self) -> None:
+        lease = self._lease
+        if lease is None:
+            lease = await self._transport.get(self._path)
+            self._see(lease)
+        if self.holder != self.identity:
+            return
         spec = {
             **(self._spec or {}),
             "holderIdentity": "",
             "leaseDurationSeconds": 1,
             "renewTime": micro_time(self._now()),
         }
-        try:
-            async with asyncio.timeout(_RELEASE_TIMEOUT):
-                self._see(await self._transport.replace(self._path, {**self._lease, "spec": spec}))
-        except (ApiError, TimeoutError) as error:
-            _log.warning("leader.release_failed", error=str(error) or "timed out")
-        else:
-            _log.info("leader.released", identity=self.identity)
+        self._see(await self._transport.replace(self._path, {**lease, "spec": spec}))
+        _log.info("leader.released", identity=self.identity)
 
     async def _attempt(self, seconds: float) -> bool:
         """Take or renew the Lease, if it may be taken, within so many seconds."""

@@ -93,6 +93,28 @@ def test_release_hands_over() -> None:
     run_virtual(main())
 
 
+@pytest.mark.parametrize("trouble", ["cut short", "answer lost"])
+def test_release_after_a_renewal_in_doubt(trouble: str) -> None:
+    """A leader that stops while a renewal has taken effect and its answer has not come gives the Lease back as well."""
+
+    async def main() -> None:
+        server = LeaseServer()
+        network = Network(server, lambda: 0.3)
+        leading = asyncio.create_task(candidate(network, "a").lead(forever))
+        await asyncio.sleep(10)
+        network.lose_answers = trouble == "answer lost"
+        renewals = server.writes
+        while server.writes == renewals:  # noqa: ASYNC110 - the server of the test has no events
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.1)
+        network.lose_answers = False
+        await stop(leading)
+
+        assert server.spec["holderIdentity"] == ""
+
+    run_virtual(main())
+
+
 def test_race_for_a_new_lease() -> None:
     """Of many that find no Lease at the same moment, one makes it and leads, and the others know who."""
 
