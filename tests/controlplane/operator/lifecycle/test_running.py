@@ -66,6 +66,38 @@ def test_pod_that_cannot_start_is_no_running_pod(jobs: Jobs) -> None:
     assert jobs.true() == ["Created"]
 
 
+def test_ready(jobs: Jobs) -> None:
+    """``PodsReady`` follows the probes of the pods; the job is Running all the same, and shows that as its state."""
+    jobs.create(worker=1)
+    jobs.wait_pods(2)
+    jobs.set("scheduler-0")
+    jobs.set("worker-0", ready=False)
+    jobs.wait_state("Running")
+    assert (
+        jobs.conditions()["PodsReady"] | {"status": "False", "reason": "PodsNotReady"}
+        == (jobs.conditions()["PodsReady"])
+    )
+
+    for ready, reason in ((True, "PodsReady"), (False, "PodsNotReady"), (True, "PodsReady")):
+        jobs.set("worker-0", ready=ready)
+        jobs.client.wait_for(lambda wanted=reason: jobs.conditions()["PodsReady"]["reason"] == wanted, what=reason)
+        assert jobs.conditions()["PodsReady"]["status"] == str(ready)
+        assert jobs.state() == "Running"
+    jobs.finish("worker-0")
+    jobs.wait_state("Succeeded")
+    assert jobs.conditions()["PodsReady"]["status"] == "False"
+
+
+def test_generation_that_was_looked_at(jobs: Jobs) -> None:
+    """``observedGeneration`` follows the spec, also when a change of it changes nothing else."""
+    jobs.create(worker=1)
+    jobs.run(2)
+    for generation in (2, 3):
+        jobs.patch({"runPolicy": {"backoffLimit": generation}})
+        jobs.client.wait_for(lambda wanted=generation: jobs.status()["observedGeneration"] == wanted)
+    assert jobs.state() == "Running"
+
+
 def test_early_end_of_scheduler_is_neither_success_nor_failure(jobs: Jobs) -> None:
     """The Scheduler may exit 0 before its Workers do: the job goes on."""
     jobs.create(worker=1)

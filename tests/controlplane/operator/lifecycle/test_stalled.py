@@ -1,10 +1,13 @@
 """A job that cannot go on says why, in condition and event; it goes on as soon as it can, and no other job notices."""
 
+import time
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from support.audit import Request, writes
 from support.jobs import Json, template
 from support.live_jobs import Jobs
 from support.testbed.client import PODS, Client
@@ -160,18 +163,18 @@ def denial(admin: Client, namespace: str) -> Iterator[str]:
     admin.create(POLICIES, {"metadata": {"name": name}, "spec": spec})
     admin.create(BINDINGS, {"metadata": {"name": name}, "spec": binding})
     probe = {"metadata": {"name": "a-worker-0"}, **template()}
-    admin.wait_for(lambda: _denied(admin, namespace, probe), what="the policy to be in force")
+    admin.wait_for(lambda: _denied(admin, namespace, probe, "ticket"), what="the policy to be in force")
     yield name
     for kind in (BINDINGS, POLICIES):
         if admin.exists(kind, name):
             admin.delete(kind, name)
 
 
-def _denied(admin: Client, namespace: str, pod: Json) -> bool:
+def _denied(admin: Client, namespace: str, pod: Json, word: str) -> bool:
     try:
         admin.create(PODS, pod, namespace, dryRun="All")
     except ApiError as error:
-        return "ticket" in str(error)
+        return word in str(error)
     return False
 
 
@@ -187,6 +190,35 @@ def test_denied_by_a_policy(jobs: Jobs, denial: str) -> None:
     assert jobs.state() == "Created"
 
     jobs.client.delete(BINDINGS, denial)
+    jobs.run(2, timeout=30)
+    resolved(jobs)
+
+
+def test_account_that_does_not_exist(jobs: Jobs) -> None:
+    """A ServiceAccount that a template names and that is not there keeps the job waiting until it is."""
+    jobs.create(worker=1, pod=template(service_account_name="trainer"))
+
+    stalled = jobs.wait_stalled()
+    assert stalled["reason"] == "Forbidden"
+    assert 'serviceaccount "trainer" not found' in stalled["message"]
+    assert jobs.wait_event("Forbidden")["message"] == stalled["message"]
+    jobs.client.create("v1/serviceaccounts", {"metadata": {"name": "trainer"}}, jobs.namespace)
+    jobs.run(2, timeout=30)
+    resolved(jobs)
+
+
+def test_pod_security(jobs: Jobs) -> None:
+    """Likewise a namespace whose Pod Security forbids what the template asks for."""
+    level = "pod-security.kubernetes.io/enforce"
+    jobs.client.patch("v1/namespaces", jobs.namespace, {"metadata": {"labels": {level: "baseline"}}})
+    probe = {"metadata": {"name": "probe"}, **template(host_network=True)}
+    jobs.client.wait_for(lambda: _denied(jobs.client, jobs.namespace, probe, "PodSecurity"), what="Pod Security")
+    jobs.create(worker=1, pod=template(host_network=True))
+
+    stalled = jobs.wait_stalled()
+    assert stalled["reason"] == "Forbidden"
+    assert "violates PodSecurity" in stalled["message"]
+    jobs.client.patch("v1/namespaces", jobs.namespace, {"metadata": {"labels": {level: None}}})
     jobs.run(2, timeout=30)
     resolved(jobs)
 
@@ -226,6 +258,36 @@ def test_name_of_the_service_taken(jobs: Jobs) -> None:
     jobs.client.delete("v1/services", "train-scheduler-0", jobs.namespace)
     jobs.run(3, timeout=30)
     resolved(jobs)
+
+
+def test_told_without_flooding(jobs: Jobs, control_plane: ControlPlane) -> None:
+    """What goes on for long is written once and told once, however often it is tried and however the words change."""
+    jobs.client.create(QUOTAS, {"metadata": {"name": "few"}, "spec": {"hard": {"pods": "2"}}}, jobs.namespace)
+    jobs.client.wait_until(QUOTAS, "few", jobs.namespace, lambda quota: quota.get("status", {}).get("hard"))
+    jobs.create(worker=3)
+    assert jobs.wait_stalled()["reason"] == "QuotaExceeded"
+    pod = f"train-{next(iter(jobs.wait_pods(2)))}"
+    for number in range(5):
+        jobs.kubelet.find_no_place(jobs.namespace, pod, f"0/{number} nodes are available")
+        time.sleep(0.3)
+    jobs.client.wait_for(lambda: jobs.conditions()["Stalled"]["reason"] == "Unschedulable", what="the pod's own cause")
+    settled = len(status_writes(control_plane, jobs.namespace))
+    time.sleep(2)
+
+    written = status_writes(control_plane, jobs.namespace)
+    assert len(written) == settled
+    # Created, stalled for the quota, stalled for the place.
+    assert settled <= 4
+    events = jobs.client.events(jobs.namespace, about="train")
+    told = Counter(event["reason"] for event in events)
+    assert told["Unschedulable"] == told["QuotaExceeded"] == 1
+    assert told["FailedCreatePod"] <= 2
+    assert sum(event["count"] for event in events) <= 20
+
+
+def status_writes(control_plane: ControlPlane, namespace: str) -> list[Request]:
+    """Writes of the status of the job so far."""
+    return [item for item in writes(control_plane, namespace) if item.resource == "msjobs/status"]
 
 
 def test_suspended_while_stalled(jobs: Jobs) -> None:

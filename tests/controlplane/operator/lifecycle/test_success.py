@@ -96,3 +96,58 @@ def test_job_without_workers(jobs: Jobs) -> None:
     assert jobs.state() == "Running"
     jobs.finish("scheduler-0")
     jobs.wait_state("Succeeded")
+
+
+def test_job_of_workers_alone(jobs: Jobs) -> None:
+    """A job without a Scheduler succeeds by its Workers in the same way."""
+    jobs.create(scheduler=None, worker=3, success_policy="AllWorkers")
+    jobs.run(3)
+    jobs.finish("worker-0", "worker-2")
+    jobs.client.wait_for(lambda: jobs.counts()["Worker"] == (1, 2, 0))
+    assert jobs.status()["replicaStatuses"]["Worker"]["completedIndexes"] == "0,2"
+    jobs.finish("worker-1")
+    jobs.wait_state("Succeeded")
+
+
+def test_scheduler_that_is_left_running(jobs: Jobs) -> None:
+    """When all Workers are done a Scheduler that still runs keeps no job alive: it is told to go."""
+    jobs.create(worker=2, success_policy="AllWorkers")
+    jobs.run(3)
+    jobs.finish("worker-1", "worker-0")
+    jobs.wait_state("Succeeded")
+    jobs.client.wait_for(lambda: set(jobs.pods()) == {"worker-0", "worker-1"}, what="the Scheduler to go")
+    assert jobs.counts() == {"Scheduler": (0, 1, 0), "Worker": (0, 2, 0)}
+
+
+@pytest.mark.parametrize("mode", [None, "Standalone"])
+def test_worker_that_is_done_and_deleted(jobs: Jobs, mode: str | None) -> None:
+    """A Worker that has succeeded is not run again when somebody deletes its pod, and its success still counts."""
+    more = {} if mode is None else {"launch_mode": mode}
+    jobs.create(scheduler=1 if mode is None else None, worker=2, success_policy="AllWorkers", **more)
+    pods = 3 if mode is None else 2
+    jobs.run(pods)
+    jobs.finish("worker-1")
+    jobs.client.wait_for(lambda: jobs.counts()["Worker"] == (1, 1, 0))
+    jobs.delete_pods(["worker-1"])
+    jobs.settle()
+
+    assert len(jobs.pods()) == pods - 1
+    assert jobs.counts()["Worker"] == (1, 1, 0)
+    assert jobs.true() == ["Created", "Running"]
+    assert jobs.status().get("restarts", 0) == 0
+    jobs.finish("worker-0")
+    assert "all 2 Workers" in jobs.wait_state("Succeeded")["message"]
+
+
+def test_success_of_an_attempt_that_failed(jobs: Jobs) -> None:
+    """What was done in an attempt that then failed is done again: a new attempt begins with nothing completed."""
+    jobs.create(worker=2, success_policy="AllWorkers", restart_policy="OnFailure")
+    jobs.run(3)
+    jobs.finish("worker-0")
+    jobs.client.wait_for(lambda: jobs.counts()["Worker"] == (1, 1, 0))
+    jobs.finish("worker-1", code=1)
+    jobs.wait_attempt(1, 3)
+    jobs.run(3)
+    assert "completedIndexes" not in jobs.status()["replicaStatuses"]["Worker"]
+    jobs.finish("worker-0", "worker-1")
+    jobs.wait_state("Succeeded")

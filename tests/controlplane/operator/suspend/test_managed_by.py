@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.live_jobs import Jobs
+from support.live_jobs import Jobs, moment
 
 pytestmark = pytest.mark.usefixtures("operator")
 
@@ -30,3 +30,17 @@ def test_job_that_names_this_operator(jobs: Jobs) -> None:
     """A job may name the operator as its manager."""
     jobs.create(managed_by=OURS, run_policy={"managedBy": OURS})
     jobs.wait_pods(3)
+
+
+def test_job_of_another_manager_in_any_state(jobs: Jobs) -> None:
+    """Suspended, scaled, ended long ago: its version is the one that its own writers made."""
+    jobs.create(managed_by=MULTIKUEUE, suspend=True, run_policy={"ttlSecondsAfterFinished": 0})
+    jobs.suspend(suspend=False)
+    jobs.patch({"msReplicaSpecs": {"Worker": {"replicas": 1}}, "runPolicy": {"activeDeadlineSeconds": 1}})
+    jobs.set_status(conditions=[{"type": "Succeeded", "status": "True"}], completionTime=moment(-60))
+    mine = jobs.get()
+    jobs.settle()
+
+    assert jobs.get() == mine
+    assert jobs.pods() == {}
+    assert jobs.events() == []
