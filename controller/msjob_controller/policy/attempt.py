@@ -57,7 +57,7 @@ def present(job: Job, status: Mapping[str, Any], observed: Observed) -> Attempt:
         status: its stored status.
         observed: what it owns.
     """
-    known = status.get("attempt") or 0
+    known = max(0, status.get("attempt") or 0)
     number = max([known, *(pod.attempt for pod in observed.pods.values())])
     wanted = tuple((role, index) for role in job.roles for index in range(_size(job, role, status)))
     stored = _completed(status) if number == known else frozenset()

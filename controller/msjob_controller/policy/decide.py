@@ -174,6 +174,7 @@ def _begin(job: Job, status: Mapping[str, Any], now: datetime) -> tuple[dict[str
 def _count(at: Situation, status: dict[str, Any]) -> dict[str, Any]:
     """The status with numbers, and with the number of the attempt, which is left out while it is 0."""
     status = {**status, "replicaStatuses": counts.replica_statuses(at.job, at.attempt, at.observed)}
+    status.pop("attempt", None)
     if at.attempt.number:
         status["attempt"] = at.attempt.number
     return restart.reattribute(restart.by_kubelet(status, at.attempt), at.attempt, at.observed)
