@@ -1,7 +1,7 @@
 """Pods for tests of decisions: as JSON, as the decisions see them, and whole jobs in a line of letters."""
 
-from dataclasses import replace
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -103,13 +103,13 @@ def of(*pods: Pod, address: str | None = ADDRESS, lost: Iterable[str] = ()) -> O
     return Observed({(item.role, item.index): item for item in pods}, service, lost_nodes=frozenset(lost))
 
 
-def standing(job: Job, *, address: str | None = ADDRESS, attempt: int = 0, **letters: str) -> Observed:
+def standing(job: Job, attempt: int = 0, /, *, address: str | None = ADDRESS, **letters: str) -> Observed:
     """What a job owns, a letter for each pod of a role: `standing(job, Scheduler="R", Worker="RS-F")`.
 
     Args:
         job: its Service is left out if it needs none.
-        address: see `of`.
         attempt: of the pods.
+        address: see `of`.
         **letters: by role; `-` is a pod that is missing.
     """
     pods = [

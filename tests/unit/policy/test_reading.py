@@ -203,7 +203,7 @@ def test_details() -> None:
 def test_why(item: dict[str, Any], reason: str, message: str, reasons: set[str]) -> None:
     """The reason of the pod comes before that of its container, a termination message before that of the pod."""
     found = read(item)
-    assert (found.reason, found.message, found.reasons) == (reason, message, reasons)
+    assert (found.reason, found.message, set(found.reasons)) == (reason, message, reasons)
 
 
 def test_no_time_without_an_end() -> None:

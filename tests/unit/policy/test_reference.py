@@ -72,6 +72,7 @@ def lives() -> Iterator[Decision]:
         for policy in limits:
             limited = Job.parse(msjob(restart_policy="Always", run_policy=policy))
             yield decide(limited, before.status, failing(job, attempt), at(100))
+            yield decide(limited, before.status, everywhere(job, "P", attempt=attempt), at(100))
         yield reject(before.status, PROBLEMS, 1, at(3))
         suspended = decide(paused, before.status, NOTHING, at(3))
         yield suspended

@@ -80,7 +80,7 @@ class TestJob:
             assert state(waits) == ["Created=True", "Restarting=True"]
         made = decide(one, waits.status, of(), at(105))
         assert (made.create_pods, made.status["attempt"]) == (((S, 0), *keys(W, 0, 1)), 1)
-        starts = standing(one, Scheduler="R", Worker="RP", attempt=1)
+        starts = standing(one, 1, Scheduler="R", Worker="RP")
         assert state(decide(one, made.status, starts, at(110))) == ["Created=True", "Restarting=True"]
         runs = decide(one, made.status, everywhere(one, "R", attempt=1), at(120))
         assert state(runs) == ["Created=True", "Running=True"]

@@ -113,7 +113,7 @@ def test_twice() -> None:
 
 
 def test_resumed_before_all_is_gone() -> None:
-    """Pods that were told to go cannot be kept: the whole job begins anew once they are gone, and nothing is counted."""
+    """Pods that were told to go cannot be kept: all begins anew once they are gone, and nothing is counted."""
     going = decide(SUSPENDED, running(ONE), everywhere(ONE, "R"), at(20))
     leaves = of(leaving(W, 0, asked=20), leaving(W, 1, asked=20), leaving(S, 0, asked=20))
     back = decide(RESUMED, going.status, leaves, at(21))
