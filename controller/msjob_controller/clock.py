@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn
 import structlog
 
 from msjob_controller.policy import conditions
+from msjob_controller.policy.stored import readable
 
 EVERY_SECONDS: Final = 1.0
 """Time between two looks, and so the longest delay of a timer after a jump."""
@@ -53,8 +54,7 @@ def may_wait(job: dict[str, Any]) -> bool:
     Args:
         job: as it is stored, broken in whatever way.
     """
-    status, spec = job.get("status"), job.get("spec")
-    listed = status.get("conditions") if isinstance(status, dict) else None
+    spec, listed = job.get("spec"), readable(job.get("status")).get("conditions")
     policy = spec.get("runPolicy") if isinstance(spec, dict) else None
     ttl = policy.get("ttlSecondsAfterFinished") if isinstance(policy, dict) else None
     return ttl is not None or not conditions.finished(listed or [])

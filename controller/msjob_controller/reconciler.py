@@ -25,6 +25,7 @@ from msjob_controller.policy.decide import decide, reject, stall
 from msjob_controller.policy.decision import Decision, Event, EventType
 from msjob_controller.policy.observed import Observed
 from msjob_controller.policy.reading import observe
+from msjob_controller.policy.stored import readable
 from msjob_controller.renderer import Renderer, RenderFailedError
 from msjob_controller.status_patch import merge_patch, only_counters
 
@@ -119,7 +120,7 @@ class Reconciler:
             return False, None
         uid = job["metadata"]["uid"]
         reading = self._reading(job)
-        status = job.get("status") or {}
+        status = readable(job.get("status"))
         services, autoscalers = self._cluster.services_of(uid), self._cluster.autoscalers_of(uid)
         if isinstance(reading, Job):
             # A site's construct may add some of its own.
@@ -210,7 +211,7 @@ class Reconciler:
             Seconds until the job wants another look.
         """
         uid = job["metadata"]["uid"]
-        patch = merge_patch(job.get("status") or {}, decision.status)
+        patch = merge_patch(_stored(job), decision.status)
         if patch and only_counters(patch) and not _one_by_one(job, decision):
             left = self._held.setdefault(uid, time.monotonic()) + COALESCE_SECONDS - time.monotonic()
             if left > 0:
@@ -221,11 +222,11 @@ class Reconciler:
 
     async def _write(self, job: Json, decision: Decision, actions: Actions) -> None:
         """Write the status if it differs from what is stored, then tell its events and count."""
-        patch = merge_patch(job.get("status") or {}, decision.status)
+        patch = merge_patch(_stored(job), decision.status)
         if not patch:
             return
         # A pass may write twice: what its first write told and counted is in the cache.
-        known = (self._cluster.jobs.get(_key(job)) or job).get("status") or {}
+        known = readable((self._cluster.jobs.get(_key(job)) or job).get("status"))
         await actions.patch_status(patch)
         for event in decision.events:
             self._tell(job, event)
@@ -386,7 +387,7 @@ def _one_by_one(job: Json, decision: Decision) -> bool:
         decision.delete_autoscaler,
         decision.delete_job,
     )
-    before = (job.get("status") or {}).get("attempt") or 0
+    before = _stored(job).get("attempt") or 0
     return any(goes) or (decision.status.get("attempt") or 0) != before
 
 
@@ -398,6 +399,12 @@ def _looks_again(decision: Decision, actions: Actions, *, elastic: bool) -> bool
     # After the Service come the pods, and after all pods the autoscaler.
     next_comes = decision.create_service or (elastic and bool(decision.create_pods))
     return next_comes or actions.adopted > 0 or (made and stalled)
+
+
+def _stored(job: Json) -> Json:
+    """The status as it is stored, which need not be readable."""
+    status = job.get("status")
+    return status if isinstance(status, dict) else {}
 
 
 def _key(job: Json) -> str:
