@@ -159,9 +159,9 @@ class Jobs:
         return self.pods(name)
 
     def attempts(self, name: str = "train") -> dict[str, int]:
-        """The attempts that the pods of a job were made for, by their label."""
+        """The attempts that the pods of a job were made for, by their label; 0 for pods of the Go operator's."""
         label = meta.LABEL_RESTART_ATTEMPT
-        return {pod: int(item["metadata"]["labels"][label]) for pod, item in self.pods(name).items()}
+        return {pod: int(item["metadata"]["labels"].get(label, 0)) for pod, item in self.pods(name).items()}
 
     def wait_attempt(self, attempt: int, count: int, name: str = "train", timeout: float = 15) -> dict[str, Json]:
         """Wait until a job has exactly so many pods, all of one attempt, and give them."""
