@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from support.gate import Call, Gate, Lost, Trap
@@ -17,6 +18,7 @@ from support.history import ATTEMPT, History
 from support.jobs import Json
 from support.live_jobs import Jobs
 from support.operator import Operator, Operators
+from support.testbed.waiting import wait_for
 
 TRANSITIONS: Final = frozenset(
     {
@@ -33,6 +35,9 @@ TRANSITIONS: Final = frozenset(
     }
 )
 """Reasons of events that tell of a transition of a job."""
+
+PATIENCE: Final = 30.0
+"""Seconds to wait for what a successor does: it has to start first, on a machine that may have much else to do."""
 
 _OF_THE_RUN: Final = frozenset({"Created", "Running", "Restarting", "Suspended", "Succeeded", "Failed"})
 """Types of the conditions that are states of a job."""
@@ -146,11 +151,8 @@ class Deaths:
         yield
         for name, point in points.items():
             if name in traps:
-                traps[name].wait(about=name)
-            self.jobs.client.wait_for(
-                lambda: point.world(self.jobs, name),  # noqa: B023 - called in this round only
-                what=f"what is to be true of {name} when the operator dies",
-            )
+                traps[name].wait(PATIENCE, about=name)
+            self.wait(partial(point.world, self.jobs, name), f"what is to be true of {name} when the operator dies")
         operator.kill()
         for trap in traps.values():
             trap.seal() if late else trap.drop()
@@ -167,6 +169,22 @@ class Deaths:
         for trap in self._traps:
             trap.drop()
 
+    def wait(self, true: Callable[[], Any], what: str) -> None:
+        """Wait patiently until something is true."""
+        wait_for(true, PATIENCE, what=what)
+
+    def reach(self, name: str, state: str) -> Json:
+        """Wait patiently until a job is in a state, and give its last condition."""
+        return self.jobs.wait_state(state, name, PATIENCE)
+
+    def left(self, name: str, *pods: str) -> None:
+        """Wait patiently until nothing is left of a job but these pods."""
+
+        def gone() -> bool:
+            return sorted(self.jobs.pods(name)) == sorted(pods) and f"{name}-scheduler-0" not in self.jobs.services()
+
+        self.wait(gone, f"what is left of {name} to be {pods or 'nothing'}")
+
     def run(self, name: str, attempt: int, count: int = 3) -> None:
         """Wait for all pods of an attempt, with none of another, let them run, and wait until the job does."""
 
@@ -175,8 +193,8 @@ class Deaths:
             numbers = [int(pod["metadata"]["labels"][ATTEMPT]) for pod in pods]
             return numbers == [attempt] * count and not any("deletionTimestamp" in pod["metadata"] for pod in pods)
 
-        self.jobs.client.wait_for(there, 25, what=f"the pods of attempt {attempt} of {name}")
-        self.jobs.run(count, name)
+        self.wait(there, f"the pods of attempt {attempt} of {name}")
+        self.jobs.run(count, name, PATIENCE)
 
     def lifecycle(self, name: str) -> list[str]:
         """Types of the conditions of a job that are states of it and True, in their order."""

@@ -2,8 +2,12 @@
 
 from typing import Final
 
-from support.killed import Deaths, Point, Points, makes
+import pytest
+
+from support.killed import PATIENCE, Deaths, Point, Points, makes
 from support.live_jobs import Jobs
+
+pytestmark = pytest.mark.timeout(120)
 
 
 def has_service(jobs: Jobs, name: str) -> bool:
@@ -40,7 +44,7 @@ def test_begin(deaths: Deaths) -> None:
             jobs.create(name=name)
 
     for name in BEGIN:
-        jobs.run(3, name)
+        deaths.run(name, 0)
         assert deaths.lifecycle(name) == ["Created", "Running"]
         deaths.judge(name, {"MSJobCreated": 1, "MSJobRunning": 1}, pods=3)
     assert sorted(jobs.services()) == sorted(f"{name}-scheduler-0" for name in BEGIN)
@@ -53,13 +57,13 @@ def test_running(deaths: Deaths) -> None:
         jobs.create(name=name)
     with deaths.at(RUNNING):
         for name in RUNNING:
-            for pod in jobs.wait_pods(3, name):
+            for pod in jobs.wait_pods(3, name, PATIENCE):
                 jobs.set(pod, name=name)
 
     for name in RUNNING:
-        jobs.wait_state("Running", name)
-        jobs.client.wait_for(
+        deaths.reach(name, "Running")
+        deaths.wait(
             lambda: jobs.counts(name) == {"Scheduler": (1, 0, 0), "Worker": (2, 0, 0)},  # noqa: B023
-            what="the counts",
+            "the counts",
         )
         deaths.judge(name, {"MSJobCreated": 1, "MSJobRunning": 1}, pods=3)

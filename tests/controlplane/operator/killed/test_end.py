@@ -3,8 +3,12 @@
 from datetime import UTC, datetime
 from typing import Final
 
-from support.killed import Deaths, Point, Points, makes, writes
-from support.live_jobs import Jobs
+import pytest
+
+from support.killed import PATIENCE, Deaths, Point, Points, makes, writes
+from support.testbed.client import MSJOBS
+
+pytestmark = pytest.mark.timeout(120)
 
 END: Final[Points] = {
     "not-written": Point("patch", "msjobs/status", when=writes(completionTime=bool)),
@@ -17,28 +21,20 @@ END: Final[Points] = {
 }
 
 
-def wait_left(jobs: Jobs, name: str, pods: list[str]) -> None:
-    """Wait until nothing is left of a job but these pods."""
-    jobs.client.wait_for(
-        lambda: sorted(jobs.pods(name)) == pods and f"{name}-scheduler-0" not in jobs.services(),
-        what=f"leftovers of {name} to go",
-    )
-
-
 def test_success(deaths: Deaths) -> None:
     """Worker 0 has done its part: the job has succeeded, and pods that still run, and the Service, go."""
     jobs = deaths.jobs
     for name in END:
         jobs.create(name=name)
     for name in END:
-        jobs.run(3, name)
+        deaths.run(name, 0)
     with deaths.at(END):
         for name in END:
             jobs.finish("worker-0", name=name)
 
     for name in END:
-        jobs.wait_state("Succeeded", name)
-        wait_left(jobs, name, ["worker-0"])
+        deaths.reach(name, "Succeeded")
+        deaths.left(name, "worker-0")
     jobs.settle()
     for name in END:
         assert deaths.lifecycle(name) == ["Created", "Succeeded"], name
@@ -53,14 +49,14 @@ def test_failure(deaths: Deaths) -> None:
     for name in END:
         jobs.create(name=name)
     for name in END:
-        jobs.run(3, name)
+        deaths.run(name, 0)
     with deaths.at(END):
         for name in END:
             jobs.finish("worker-1", name=name, code=3)
 
-    messages = {name: jobs.wait_state("Failed", name)["message"] for name in END}
+    messages = {name: deaths.reach(name, "Failed")["message"] for name in END}
     for name in END:
-        wait_left(jobs, name, ["worker-1"])
+        deaths.left(name, "worker-1")
     jobs.settle()
     for name in END:
         assert f"{name}-worker-1" in messages[name]
@@ -78,7 +74,7 @@ def test_deadline(deaths: Deaths) -> None:
     for name in points:
         jobs.create(name=name)
     for name in points:
-        jobs.run(3, name)
+        deaths.run(name, 0)
     with deaths.at(points):
         for name in END:
             jobs.patch({"runPolicy": {"activeDeadlineSeconds": 1}}, name)
@@ -87,9 +83,9 @@ def test_deadline(deaths: Deaths) -> None:
         jobs.patch({"runPolicy": {"activeDeadlineSeconds": limit}}, "before")
 
     for name in points:
-        condition = jobs.wait_state("Failed", name)
+        condition = deaths.reach(name, "Failed")
         assert condition["reason"] == "DeadlineExceeded", name
-        wait_left(jobs, name, [])
+        deaths.left(name)
     jobs.settle()
     for name in points:
         assert deaths.lifecycle(name) == ["Created", "Failed"], name
@@ -111,13 +107,13 @@ def test_expiry(deaths: Deaths) -> None:
     for name in EXPIRY:
         jobs.create(name=name, run_policy={"ttlSecondsAfterFinished": 3 if name == "waiting" else 0})
     for name in EXPIRY:
-        jobs.run(3, name)
+        deaths.run(name, 0)
     with deaths.at(EXPIRY):
         for name in EXPIRY:
             jobs.finish("worker-0", name=name)
 
     for name in EXPIRY:
-        jobs.client.wait_gone("mindspore.gitee.com/v1/msjobs", name, jobs.namespace)
-        wait_left(jobs, name, [])
+        jobs.client.wait_gone(MSJOBS, name, jobs.namespace, PATIENCE)
+        deaths.left(name)
         assert len(deaths.history.of(name)) == 3, name
         assert len(deaths.history.values(name, "completionTime", None)) == 2, name

@@ -6,10 +6,12 @@ from typing import Any, Final
 import pytest
 
 from support.jobs import template
-from support.killed import Deaths, Point, Points, writes
+from support.killed import PATIENCE, Deaths, Point, Points, writes
 from support.live_jobs import Jobs
 from support.testbed.client import PODS
 from support.testbed.nodes import create_node, delete_node, set_node_ready
+
+pytestmark = pytest.mark.timeout(120)
 
 
 def hangs(jobs: Jobs, name: str) -> bool:
@@ -39,12 +41,12 @@ def lost(deaths: Deaths) -> Iterator[str]:
     delete_node(client, name)
 
 
-def run_on(jobs: Jobs, names: Iterable[str], node: str) -> None:
+def run_on(deaths: Deaths, names: Iterable[str], node: str) -> None:
     """Let jobs run, Worker 1 of each on a Node of its own."""
     for name in names:
-        jobs.wait_pods(3, name)
-        jobs.set("worker-1", name=name, node=node)
-        jobs.run(3, name)
+        deaths.jobs.wait_pods(3, name, PATIENCE)
+        deaths.jobs.set("worker-1", name=name, node=node)
+        deaths.run(name, 0)
 
 
 def fail(jobs: Jobs, names: Iterable[str]) -> None:
@@ -75,7 +77,7 @@ def test_forced(deaths: Deaths, lost: str) -> None:
     jobs = deaths.jobs
     for name in FORCED:
         jobs.create(**fields(name, 7 if name == "waiting" else 1))
-    run_on(jobs, FORCED, lost)
+    run_on(deaths, FORCED, lost)
     set_node_ready(jobs.client, lost, "Unknown")
     with deaths.at(FORCED):
         fail(jobs, FORCED)
@@ -99,7 +101,7 @@ def test_learned_late(deaths: Deaths, lost: str) -> None:
     jobs = deaths.jobs
     for name in LEARNED:
         jobs.create(**fields(name, 1))
-    run_on(jobs, LEARNED, lost)
+    run_on(deaths, LEARNED, lost)
     fail(jobs, LEARNED)
     with deaths.at(LEARNED):
         for name in LEARNED:

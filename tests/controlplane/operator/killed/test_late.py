@@ -2,8 +2,12 @@
 
 from typing import Final
 
-from support.killed import Deaths, Point, Points, writes
+import pytest
+
+from support.killed import PATIENCE, Deaths, Point, Points, writes
 from support.testbed.client import MSJOBS
+
+pytestmark = pytest.mark.timeout(120)
 
 RESTART: Final[Points] = {
     "status": Point("patch", "msjobs/status", when=writes(restarts=1)),
@@ -22,7 +26,7 @@ def test_restart(deaths: Deaths) -> None:
     for name in RESTART:
         jobs.create(name=name, restart_policy="OnFailure")
     for name in RESTART:
-        jobs.run(3, name)
+        deaths.run(name, 0)
     with deaths.at(RESTART, late=True):
         for name in RESTART:
             jobs.finish("worker-1", name=name, code=3)
@@ -49,16 +53,16 @@ def test_creation(deaths: Deaths) -> None:
     with deaths.at(CREATION, meanwhile=turn, late=True):
         for name in CREATION:
             jobs.create(name=name, worker=3)
-    jobs.wait_state("Suspended", "suspended")
+    deaths.reach("suspended", "Suspended")
     deaths.run("smaller", 1, 2)
-    jobs.client.wait_gone(MSJOBS, "deleted", jobs.namespace)
-    jobs.client.wait_for(lambda: not jobs.pods("deleted"), what="the first pod of the deleted job to go")
+    jobs.client.wait_gone(MSJOBS, "deleted", jobs.namespace, PATIENCE)
+    deaths.wait(lambda: not jobs.pods("deleted"), "the first pod of the deleted job to go")
     deaths.deliver()
 
     for name, left in (("suspended", 0), ("smaller", 2), ("deleted", 0)):
-        jobs.client.wait_for(
+        deaths.wait(
             lambda: len(deaths.history.of(name)) > 1 and len(jobs.pods(name)) == left,  # noqa: B023
-            what=f"pods of {name} that came late to go",
+            f"pods of {name} that came late to go",
         )
     jobs.settle()
     assert deaths.lifecycle("suspended") == ["Created", "Suspended"]
@@ -71,13 +75,13 @@ def test_expiry(deaths: Deaths) -> None:
     """A deletion of a job that is over does not hit another job of its name."""
     jobs = deaths.jobs
     jobs.create(worker=1, run_policy={"ttlSecondsAfterFinished": 0})
-    jobs.run(2)
+    deaths.run("train", 0, 2)
     with deaths.at({"train": Point("delete", "msjobs")}, late=True):
         jobs.finish("worker-0")
-    jobs.client.wait_gone(MSJOBS, "train", jobs.namespace)
-    jobs.client.wait_for(lambda: not jobs.pods() and not jobs.services(), what="all to go")
+    jobs.client.wait_gone(MSJOBS, "train", jobs.namespace, PATIENCE)
+    deaths.left("train")
     again = jobs.create(worker=1)["metadata"]["uid"]
-    jobs.run(2)
+    deaths.run("train", 0, 2)
     deaths.deliver()
 
     jobs.settle()

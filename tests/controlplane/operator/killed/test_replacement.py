@@ -2,8 +2,12 @@
 
 from typing import Any, Final
 
-from support.killed import Deaths, Point, Points, writes
+import pytest
+
+from support.killed import PATIENCE, Deaths, Point, Points, writes
 from support.live_jobs import Jobs
+
+pytestmark = pytest.mark.timeout(120)
 
 REPLACE: Final[Points] = {
     "not-written": Point("patch", "msjobs/status", when=writes(restarts=1)),
@@ -32,20 +36,20 @@ def test_replacement(deaths: Deaths) -> None:
     for name in REPLACE:
         jobs.create(name=name, **alone())
     for name in REPLACE:
-        jobs.run(2, name)
+        deaths.run(name, 0, 2)
     before = {name: {pod: item["metadata"]["uid"] for pod, item in jobs.pods(name).items()} for name in REPLACE}
     with deaths.at(REPLACE):
         for name in REPLACE:
             jobs.finish("worker-1", name=name, code=3)
 
     for name in REPLACE:
-        jobs.client.wait_for(
+        deaths.wait(
             lambda: has_successor(jobs, name, before[name]["worker-1"]),  # noqa: B023
-            what=f"the successor of {name}-worker-1",
+            f"the successor of {name}-worker-1",
         )
-        jobs.run(2, name)
+        deaths.run(name, 0, 2)
         assert deaths.lifecycle(name) == ["Created", "Running"], name
-        jobs.client.wait_for(lambda: "replacements" not in jobs.status(name), what="no open replacement")  # noqa: B023
+        deaths.wait(lambda: "replacements" not in jobs.status(name), "no open replacement")  # noqa: B023
         assert jobs.pods(name)["worker-0"]["metadata"]["uid"] == before[name]["worker-0"], name
         happened = {"MSJobCreated": 1, "MSJobRunning": 2, "MSJobRestarting": 1}
         deaths.judge(name, happened, pods=3, restarts=1, counted=1, replaced=1)
@@ -55,17 +59,17 @@ def test_wait(deaths: Deaths) -> None:
     """Killed while the pod that failed twice waits for its successor: it comes when it is due, and not before."""
     jobs = deaths.jobs
     jobs.create(**alone(worker=1, run_policy={"backoffLimit": 5}))
-    jobs.run(1)
+    deaths.run("train", 0, 1)
     first = jobs.pods()["worker-0"]["metadata"]["uid"]
     jobs.finish("worker-0", code=3)
-    jobs.client.wait_for(lambda: has_successor(jobs, "train", first, "worker-0"), what="the first successor")
-    jobs.run(1)
+    deaths.wait(lambda: has_successor(jobs, "train", first, "worker-0"), "the first successor")
+    deaths.run("train", 0, 1)
     with deaths.at({"train": Point(world=lambda jobs, name: not jobs.pods(name))}):
         jobs.finish("worker-0", code=3)
     due = jobs.status()["replacements"][0]["time"]
 
-    jobs.wait_pods(1)
-    jobs.run(1)
+    jobs.wait_pods(1, timeout=PATIENCE)
+    deaths.run("train", 0, 1)
     assert deaths.history.of("train")[-1].created >= due
     happened = {"MSJobCreated": 1, "MSJobRunning": 3, "MSJobRestarting": 2}
     deaths.judge("train", happened, pods=3, restarts=2, counted=2, replaced=3)

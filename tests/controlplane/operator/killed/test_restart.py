@@ -2,8 +2,12 @@
 
 from typing import Any, Final
 
+import pytest
+
 from support.killed import Deaths, Point, Points, writes
 from support.live_jobs import Jobs
+
+pytestmark = pytest.mark.timeout(120)
 
 RESTART: Final[Points] = {
     "not-written": Point("patch", "msjobs/status", when=writes(restarts=1)),
@@ -51,8 +55,8 @@ def test_failure(deaths: Deaths) -> None:
     for name in RESTART:
         jobs.finish("worker-0", name=name)
     for name in RESTART:
-        jobs.wait_state("Succeeded", name)
-        jobs.client.wait_for(lambda: list(jobs.pods(name)) == ["worker-0"], what="leftovers to go")  # noqa: B023
+        deaths.reach(name, "Succeeded")
+        deaths.left(name, "worker-0")
 
 
 def test_disruption(deaths: Deaths) -> None:
@@ -89,8 +93,8 @@ def test_limit(deaths: Deaths) -> None:
             jobs.finish("worker-1", name=name, code=3)
 
     for name in points:
-        assert jobs.wait_state("Failed", name)["reason"] == "BackoffLimitExceeded", name
-        jobs.client.wait_for(lambda: list(jobs.pods(name)) == ["worker-1"], what="leftovers to go")  # noqa: B023
+        assert deaths.reach(name, "Failed")["reason"] == "BackoffLimitExceeded", name
+        deaths.left(name, "worker-1")
         deaths.judge(name, {"MSJobCreated": 1, "MSJobRunning": 1, "BackoffLimitExceeded": 1}, pods=3)
 
 

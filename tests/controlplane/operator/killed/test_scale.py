@@ -2,9 +2,13 @@
 
 from typing import Final
 
+import pytest
+
 from support.killed import Deaths, Point, Points, writes
 from support.live_jobs import Jobs
 from support.rendering import variables
+
+pytestmark = pytest.mark.timeout(120)
 
 AUTOSCALERS = "autoscaling/v2/horizontalpodautoscalers"
 
@@ -30,7 +34,7 @@ def test_restart(deaths: Deaths) -> None:
     for name, (before, _, _) in JOBS.items():
         jobs.create(name=name, worker=before)
     for name, (before, _, _) in JOBS.items():
-        jobs.run(before + 1, name)
+        deaths.run(name, 0, before + 1)
     with deaths.at({name: point for name, (_, _, point) in JOBS.items()}):
         for name, (_, after, _) in JOBS.items():
             jobs.patch({"msReplicaSpecs": {"Worker": {"replicas": after}}}, name)
@@ -48,7 +52,7 @@ def test_changed_again(deaths: Deaths) -> None:
     """A number that changes again before the pods of the new attempt are made is that of this attempt."""
     jobs = deaths.jobs
     jobs.create(worker=1)
-    jobs.run(2)
+    deaths.run("train", 0, 2)
     with deaths.at(
         {"train": Point("delete", "pods")},
         meanwhile=lambda: jobs.patch({"msReplicaSpecs": {"Worker": {"replicas": 3}}}),
@@ -73,14 +77,14 @@ def test_without_restart(deaths: Deaths) -> None:
     for name, (before, _) in size.items():
         jobs.create(name=name, scheduler=None, worker=before)
     for name, (before, _) in size.items():
-        jobs.run(before, name)
+        deaths.run(name, 0, before)
     first = {name: jobs.pods(name)["worker-0"]["metadata"]["uid"] for name in points}
     with deaths.at(points):
         for name, (_, after) in size.items():
             jobs.patch({"msReplicaSpecs": {"Worker": {"replicas": after}}}, name)
 
     for name, (_, after) in size.items():
-        jobs.run(after, name)
+        deaths.run(name, 0, after)
         assert jobs.pods(name)["worker-0"]["metadata"]["uid"] == first[name], name
         deaths.judge(name, {"MSJobCreated": 1, "MSJobRunning": 1}, pods=3)
 
@@ -107,13 +111,13 @@ def test_autoscaler(deaths: Deaths) -> None:
         for name in AUTOSCALER:
             jobs.create(name=name, elastic_policy={"maxReplicas": 4})
     for name in AUTOSCALER:
-        jobs.run(3, name)
-        jobs.client.wait_for(lambda: has_autoscaler(jobs, name), what=f"the autoscaler of {name}")  # noqa: B023
+        deaths.run(name, 0)
+        deaths.wait(lambda: has_autoscaler(jobs, name), f"the autoscaler of {name}")  # noqa: B023
     with deaths.at(NO_AUTOSCALER):
         for name in NO_AUTOSCALER:
             jobs.finish("worker-0", name=name)
 
     for name in NO_AUTOSCALER:
-        jobs.wait_state("Succeeded", name)
-        jobs.client.wait_for(lambda: not has_autoscaler(jobs, name), what=f"the autoscaler of {name} to go")  # noqa: B023
+        deaths.reach(name, "Succeeded")
+        deaths.wait(lambda: not has_autoscaler(jobs, name), f"the autoscaler of {name} to go")  # noqa: B023
         deaths.judge(name, {"MSJobCreated": 1, "MSJobRunning": 1, "MSJobSucceeded": 1}, pods=3)

@@ -2,8 +2,12 @@
 
 from typing import Final
 
+import pytest
+
 from support.killed import Deaths, Point, Points, makes, writes
 from support.live_jobs import Jobs
+
+pytestmark = pytest.mark.timeout(120)
 
 
 def has_service(jobs: Jobs, name: str) -> bool:
@@ -40,14 +44,14 @@ def test_suspend(deaths: Deaths) -> None:
     for name in SUSPEND:
         jobs.create(name=name)
     for name in SUSPEND:
-        jobs.run(3, name)
+        deaths.run(name, 0)
     with deaths.at(SUSPEND):
         for name in SUSPEND:
             jobs.suspend(name)
 
     for name in SUSPEND:
-        jobs.wait_state("Suspended", name)
-    jobs.client.wait_for(lambda: not jobs.services(), what="the Services to go")
+        deaths.reach(name, "Suspended")
+    deaths.wait(lambda: not jobs.services(), "the Services to go")
     jobs.settle()
     for name in SUSPEND:
         assert jobs.pods(name) == {}, name
@@ -57,7 +61,7 @@ def test_suspend(deaths: Deaths) -> None:
         jobs.suspend(name, suspend=False)
     happened = {"MSJobCreated": 1, "MSJobRunning": 2, "MSJobSuspended": 1, "MSJobResumed": 1}
     for name in SUSPEND:
-        jobs.run(3, name)
+        deaths.run(name, 1)
         deaths.judge(name, happened, pods=6, attempts=1)
 
 
@@ -67,17 +71,17 @@ def test_resume(deaths: Deaths) -> None:
     for name in RESUME:
         jobs.create(name=name)
     for name in RESUME:
-        jobs.run(3, name)
+        deaths.run(name, 0)
         jobs.suspend(name)
     for name in RESUME:
-        jobs.wait_state("Suspended", name)
+        deaths.reach(name, "Suspended")
     with deaths.at(RESUME):
         for name in RESUME:
             jobs.suspend(name, suspend=False)
 
     happened = {"MSJobCreated": 1, "MSJobRunning": 2, "MSJobSuspended": 1, "MSJobResumed": 1}
     for name in RESUME:
-        jobs.run(3, name)
+        deaths.run(name, 1)
         assert deaths.lifecycle(name) == ["Created", "Running"], name
         # None, the first start, none while it is suspended, the second start.
         assert len(deaths.history.values(name, "startTime", None)) == 4, name
