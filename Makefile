@@ -107,6 +107,18 @@ coverage: testbed ## Run the same with branch coverage, subprocesses included, a
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report
 
+# How long `soak` goes on, and the seed of its first round; empty means one by chance.
+SECONDS ?= 600
+SEED ?=
+
+.PHONY: soak
+soak: setup ## Live random lives of jobs for SECONDS= (600), from SEED= on; a violation names the seed that repeats it
+	@PYTHONPATH=tests $(BIN)/python -m support.simulated.soak --seconds '$(SECONDS)' $(if $(SEED),--seed '$(SEED)')
+
+.PHONY: mutate
+mutate: setup ## Put faults into copies of the policies, and see that the simulation finds each (ARGS= for its flags)
+	@$(BIN)/python tools/mutate.py $(ARGS)
+
 .PHONY: snapshots
 snapshots: setup ## Write the snapshots again; look at the diff before you commit it
 	@$(BIN)/pytest tests/snapshot --snapshot-update $(PYTEST_ARGS)

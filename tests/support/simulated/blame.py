@@ -61,6 +61,7 @@ def view(operator: Operator, kubelets: Kubelets, job: Job, status: Json) -> View
 def check(operator: Operator, kubelets: Kubelets, job: Job, before: Json, after: Json) -> None:
     """Judge a status that is about to be stored: whom it blames, and what it makes of that."""
     seen = view(operator, kubelets, job, before)
+    _check_running(seen, before, after)
     restarts = (after.get("restarts") or 0) - (before.get("restarts") or 0)
     counted = (after.get("restartsCountTowardsLimit") or 0) - (before.get("restartsCountTowardsLimit") or 0)
     over = ended({"status": after})
@@ -77,6 +78,8 @@ def check(operator: Operator, kubelets: Kubelets, job: Job, before: Json, after:
     if counted < 0:
         _check_late_loss(operator, kubelets, job, after)
     elif over or restarts:
+        if not over:
+            _check_in_time(operator, job, after)
         scope_job = (after.get("attempt") or 0) > (before.get("attempt") or 0)
         if over or scope_job:
             record = after["lastFailure"]
@@ -89,6 +92,20 @@ def check(operator: Operator, kubelets: Kubelets, job: Job, before: Json, after:
             _check_action(seen, key, record, count, _outcome(after, counted))
         else:
             _check_replacements(seen, before, after, counted)
+
+
+def _check_running(seen: View, before: Json, after: Json) -> None:
+    """A job begins to run once all its pods do."""
+    done = facts.completed(before) | facts.completed(after)
+    keys = [key for key in facts.wanted(seen.job, after) if key not in done and key not in seen.ignored]
+    if is_true({"status": after}, "Running") and not is_true({"status": before}, "Running"):
+        still = [key for key in keys if key not in seen.items or not facts.shows_run(seen.items[key])]
+        assert not still, f"it is said to run while {still} do not"
+    if after.get("readyAttempt") not in (None, before.get("readyAttempt")):
+        never = [key for key in keys if key not in seen.fates or seen.fates[key].started is None]
+        # The kubelet's own restarts begin anew.
+        never = [key for key in never if seen.items.get(key, {}).get("spec", {}).get("restartPolicy") != "OnFailure"]
+        assert not never, f"all pods are said to have run, and {never} have not"
 
 
 def _outcome(after: Json, counted: int) -> str:
@@ -111,6 +128,12 @@ def _check_deadline(operator: Operator, job: Job, before: Json, after: Json, rea
     assert start is not None
     assert operator.now >= start + limit, f"{reason} before its time"
     assert not startup or before.get("readyAttempt") is None, "a job that ran has not started in time"
+
+
+def _check_in_time(operator: Operator, job: Job, after: Json) -> None:
+    limit, start = job.run_policy.active_deadline_seconds, facts.seconds(after["startTime"])
+    assert start is not None
+    assert limit is None or operator.now < start + limit, "it restarts after its deadline"
 
 
 def _check_late_loss(operator: Operator, kubelets: Kubelets, job: Job, after: Json) -> None:

@@ -25,7 +25,7 @@ faults = st.builds(
     status=st.sampled_from(["ok", "ok", "lost", "silent"]),
     creates=st.sampled_from([1_000, 1_000, 0, 1, 2]),
     deletes=st.sampled_from([1_000, 1_000, 0, 1]),
-    crash=st.sampled_from([False, False, True]),
+    crash=st.sampled_from(["", "", "again", "stays"]),
 )
 
 

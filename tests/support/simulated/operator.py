@@ -5,8 +5,8 @@ for each kind, and nothing goes back in time. It waits for nothing but events, i
 """
 
 from collections import deque
-from copy import deepcopy
 from dataclasses import dataclass
+from json import dumps
 from typing import Final, Protocol
 
 from msjob.api import ConditionType, Job, Reason, Role, meta
@@ -37,13 +37,13 @@ class Fault:
         status: `ok`, `lost` (not written), or `silent` (written, but the answer is lost).
         creates: how many of the children that are to be made are made.
         deletes: how many of those that are to go are told to.
-        crash: the operator dies in the end, and starts again.
+        crash: the operator dies in the end; it starts again at once (`again`), or when somebody starts it (`stays`).
     """
 
     status: str = "ok"
     creates: int = ALL
     deletes: int = ALL
-    crash: bool = False
+    crash: str = ""
 
 
 class Laws(Protocol):
@@ -209,6 +209,7 @@ class Operator:
         if fault.crash:
             self.cluster.note("the operator crashes")
             self.restart()
+            self.up = fault.crash == "again"
 
     def mine(self, kind: Kind, uid: str) -> list[Json]:
         """Children of a job as the caches have them."""
@@ -256,9 +257,9 @@ class Operator:
         return decision.create_service or adopted or (made and stalled) or elastic, wait
 
     def _decide(self, job: Job, status: Json, seen: Observed) -> Decision:
-        before = deepcopy(status)
+        before = dumps(status)
         decision = decide(job, status, seen, at(self.now))
-        assert status == before, "the decision changed the status that it was given"
+        assert dumps(status) == before, "the decision changed the status that it was given"
         if self.cluster.version % 4 == 0:
             assert decide(job, status, seen, at(self.now)) == decision, "the decision is no function"
         self.laws.decided(self, job, status, seen, decision)
@@ -280,7 +281,7 @@ class Operator:
         if fault.status == "lost" or real is None or _version(real) != _version(known):
             raise RetryError
         self.laws.writing(self, job, real.get("status") or {}, status, seen)
-        stored = self.cluster.put(Kind.JOB, real, status=deepcopy(status))
+        stored = self.cluster.put(Kind.JOB, real, status=status)
         if ended(stored):
             self.cluster.note(f"the job ends: {status['conditions'][-1]['message']}")
         if fault.status == "silent":

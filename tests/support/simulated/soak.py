@@ -10,6 +10,7 @@ import sys
 import time
 import traceback
 from argparse import ArgumentParser
+from collections.abc import Sequence
 
 from hypothesis import Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
@@ -21,30 +22,43 @@ EXAMPLES = 40
 """Lives of each family in one round."""
 
 
-def main() -> int:
-    """Run rounds until the time is over; 1 if one of them found a violation."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run rounds until the time is over.
+
+    Args:
+        arguments: of the command line, by default those of the process.
+
+    Returns:
+        Exit status: 1 if a round found a violation.
+    """
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=600.0, help="how long to go on; the first round is complete")
+    parser.add_argument("--seconds", type=float, default=600.0, help="how long to go on; a round is complete")
+    parser.add_argument("--rounds", type=int, default=1, help="how many rounds to run at least")
     parser.add_argument("--seed", type=int, default=None, help="of the first round; default: chance")
     parser.add_argument("--examples", type=int, default=EXAMPLES, help="lives of each family in a round")
     parser.add_argument("--steps", type=int, default=40, help="moves in a life")
     parser.add_argument("--family", choices=sorted(FAMILIES), action="append", help="default: all")
     parser.add_argument("--no-shrink", action="store_true", help="show a violation as it was found")
-    args = parser.parse_args()
+    args = parser.parse_args(arguments)
     first = secrets.randbelow(2**31) if args.seed is None else args.seed
     families = args.family or list(FAMILIES)
-    print(f"soak: SEED={first}, {args.seconds:.0f} s, {', '.join(families)}", flush=True)
+    _say(f"SEED={first}, {args.seconds:.0f} s, {', '.join(families)}")
     started = time.monotonic()
     for count in itertools.count():
         for family in families:
             if not _round(family, first + count, args.examples, args.steps, shrink=not args.no_shrink):
-                print(f"soak: violation in family {family}; again: make soak SEED={first + count}", flush=True)
+                _say(f"violation in family {family}; again: make soak SEED={first + count}")
                 return 1
-        if time.monotonic() - started > args.seconds:
+        if count + 1 >= args.rounds and time.monotonic() - started > args.seconds:
             done = (count + 1) * args.examples * len(families)
-            print(f"soak: SEED={first}: {count + 1} rounds, {done} lives, no violation", flush=True)
+            _say(f"SEED={first}: {count + 1} rounds, {done} lives, no violation")
             return 0
     raise AssertionError
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"soak: {text}\n")
+    sys.stdout.flush()
 
 
 def _round(family: str, number: int, examples: int, steps: int, *, shrink: bool) -> bool:

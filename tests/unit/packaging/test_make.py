@@ -13,7 +13,7 @@ TARGETS = {
     *("help", "setup", "testbed", "lock", "clean"),
     *("synth", "verify"),
     *("lint", "type", "check-lock", "check-wheel"),
-    *("test-unit", "test-controlplane", "test", "coverage", "snapshots", "bench"),
+    *("test-unit", "test-controlplane", "test", "coverage", "soak", "mutate", "snapshots", "bench"),
     *("wheel", "run", "install", "uninstall", "deploy", "undeploy"),
 }
 
