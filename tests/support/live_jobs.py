@@ -97,6 +97,18 @@ class Jobs:
         """Change fields of the status of a job, such as a time, as if the clock had been another one."""
         self.client.patch(MSJOBS, name, {"status": fields}, self.namespace, subresource="status")
 
+    def wait_status(self, name: str = "train", timeout: float = 15, **fields: Any) -> Json:
+        """Wait until fields of the status of a job have these values, and give the status."""
+        found = self.client.wait_until(
+            MSJOBS,
+            name,
+            self.namespace,
+            lambda job: all((job.get("status") or {}).get(key) == value for key, value in fields.items()),
+            timeout,
+            what=f"{fields} of {name}",
+        )
+        return dict(found["status"])
+
     def wait_stalled(self, name: str = "train", timeout: float = 15) -> Json:
         """Wait until a job is stalled, and give the condition."""
         return (

@@ -67,7 +67,7 @@ def test_twice_in_a_row(jobs: Jobs, kubectl: Kubectl) -> None:
         jobs.run(3)
         jobs.kubelet.pause()
         scale(kubectl, jobs, 3)
-        jobs.client.wait_for(lambda: jobs.status().get("attempt") == 1, what="the restart")
+        jobs.wait_status(attempt=1)
         jobs.patch({"msReplicaSpecs": {"Worker": {"replicas": 4}}})
         jobs.settle()
         assert set(jobs.attempts().values()) == {0}
@@ -87,7 +87,7 @@ def test_there_and_back(jobs: Jobs) -> None:
     jobs.run(3)
     jobs.kubelet.pause()
     jobs.patch({"msReplicaSpecs": {"Worker": {"replicas": 3}}})
-    jobs.client.wait_for(lambda: jobs.status().get("attempt") == 1, what="the restart")
+    jobs.wait_status(attempt=1)
     jobs.patch({"msReplicaSpecs": {"Worker": {"replicas": 2}}})
     jobs.kubelet.play(run=False)
     jobs.wait_attempt(1, 3)

@@ -1,5 +1,7 @@
 """A job comes to life: Created, then Running once all its pods run."""
 
+from functools import partial
+
 import pytest
 
 from support.live_jobs import Jobs
@@ -80,12 +82,18 @@ def test_ready(jobs: Jobs) -> None:
 
     for ready, reason in ((True, "PodsReady"), (False, "PodsNotReady"), (True, "PodsReady")):
         jobs.set("worker-0", ready=ready)
-        jobs.client.wait_for(lambda wanted=reason: jobs.conditions()["PodsReady"]["reason"] == wanted, what=reason)
-        assert jobs.conditions()["PodsReady"]["status"] == str(ready)
+        wanted = (str(ready), reason)
+        jobs.client.wait_for(partial(is_told, jobs, wanted), what=reason)
         assert jobs.state() == "Running"
     jobs.finish("worker-0")
     jobs.wait_state("Succeeded")
     assert jobs.conditions()["PodsReady"]["status"] == "False"
+
+
+def is_told(jobs: Jobs, wanted: tuple[str, str]) -> bool:
+    """Whether `PodsReady` has this status and reason."""
+    found = jobs.conditions()["PodsReady"]
+    return (found["status"], found["reason"]) == wanted
 
 
 def test_generation_that_was_looked_at(jobs: Jobs) -> None:
@@ -94,7 +102,7 @@ def test_generation_that_was_looked_at(jobs: Jobs) -> None:
     jobs.run(2)
     for generation in (2, 3):
         jobs.patch({"runPolicy": {"backoffLimit": generation}})
-        jobs.client.wait_for(lambda wanted=generation: jobs.status()["observedGeneration"] == wanted)
+        jobs.wait_status(observedGeneration=generation)
     assert jobs.state() == "Running"
 
 
@@ -133,6 +141,16 @@ def test_columns_of_kubectl(jobs: Jobs, kubectl: Kubectl) -> None:
     assert _table(kubectl, jobs, "-o", "wide") | {"STATE": "Failed", "REASON": "MSJobFailed"} == _table(
         kubectl, jobs, "-o", "wide"
     )
+
+
+def test_columns_of_a_restart(jobs: Jobs, kubectl: Kubectl) -> None:
+    """A restart is a state, and is counted."""
+    jobs.create(worker=1, restart_policy="OnFailure")
+    jobs.run(2)
+    jobs.finish("worker-0", code=1)
+    jobs.wait_attempt(1, 2)
+    wide = _table(kubectl, jobs, "-o", "wide")
+    assert wide | {"STATE": "Restarting", "RESTARTS": "1", "REASON": "MSJobRestarting", "WORKERS": "0/1"} == wide
 
 
 def _table(kubectl: Kubectl, jobs: Jobs, *flags: str) -> dict[str, str]:

@@ -90,7 +90,7 @@ def test_crash_loop(jobs: Jobs) -> None:
     assert "pod train-worker-0" in stalled["message"]
     assert "back-off 10s" in stalled["message"]
     jobs.set("worker-0", containers={"mindspore": running(restart_count=1)})
-    jobs.client.wait_for(lambda: jobs.status().get("restarts") == 1)
+    jobs.wait_status(restarts=1)
     jobs.settle()
     assert jobs.conditions()["Stalled"]["status"] == "True"
     jobs.finish("worker-0")

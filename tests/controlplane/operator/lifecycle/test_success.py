@@ -122,8 +122,9 @@ def test_scheduler_that_is_left_running(jobs: Jobs) -> None:
 @pytest.mark.parametrize("mode", [None, "Standalone"])
 def test_worker_that_is_done_and_deleted(jobs: Jobs, mode: str | None) -> None:
     """A Worker that has succeeded is not run again when somebody deletes its pod, and its success still counts."""
-    more = {} if mode is None else {"launch_mode": mode}
-    jobs.create(scheduler=1 if mode is None else None, worker=2, success_policy="AllWorkers", **more)
+    job = msjob(scheduler=1 if mode is None else None, worker=2, success_policy="AllWorkers")
+    job["spec"].update({} if mode is None else {"launchMode": mode})
+    jobs.create(job)
     pods = 3 if mode is None else 2
     jobs.run(pods)
     jobs.finish("worker-1")

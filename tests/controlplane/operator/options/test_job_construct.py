@@ -81,6 +81,9 @@ def test_right_that_the_site_forgot(own_operators: Operators, make_account: Call
     event = jobs.wait_event("FailedCreatePod")
     assert 'cannot create resource "configmaps"' in event["message"]
     assert "train-site" in event["message"]
+    stalled = jobs.wait_stalled()
+    assert stalled["reason"] == "Forbidden"
+    assert "configmaps" in stalled["message"]
     assert jobs.pods() == {}
     wait_for(lambda: len(operator.log("job.retry")) > RETRIES_TO_WARN, 20, what="some retries")
     levels = [entry["level"] for entry in operator.log("job.retry")]

@@ -7,7 +7,10 @@ from support.testbed.controlplane import ControlPlane
 
 
 def test_only_that_namespace(own_operators: Operators, jobs: Jobs, control_plane: ControlPlane) -> None:
-    """Jobs of the namespace run, those of others are not looked at, and no request names another namespace."""
+    """Jobs of the namespace run, those of others are not looked at, and no request names another namespace.
+
+    Nodes are in none, and are read all the same.
+    """
     elsewhere = Jobs(jobs.client, control_plane.create_namespace(f"{jobs.namespace}-b"), jobs.kubelet)
     other = elsewhere.create(name="other")
     operator = own_operators.start("--leader-elect", "--namespace", jobs.namespace).wait_leading()
@@ -19,6 +22,7 @@ def test_only_that_namespace(own_operators: Operators, jobs: Jobs, control_plane
     assert elsewhere.pods("other") == {}
     operator.terminate()
     mine = [request for request in requests(control_plane) if request.credential == operator.credential]
-    assert {request.namespace for request in mine} == {jobs.namespace, NAMESPACE}
+    assert {request.namespace for request in mine} == {jobs.namespace, NAMESPACE, ""}
+    assert {request.resource for request in mine if not request.namespace} == {"nodes"}
     assert {request.resource for request in mine if request.namespace == NAMESPACE} == {"leases"}
     jobs.client.delete("v1/namespaces", elsewhere.namespace)

@@ -20,7 +20,7 @@ def fail_twice(jobs: Jobs) -> None:
     for attempt in (1, 2):
         jobs.run(2)
         jobs.finish("worker-0", code=1)
-        jobs.client.wait_for(lambda number=attempt: jobs.status().get("attempt") == number, what="the restart")
+        jobs.wait_status(attempt=attempt)
         if attempt == 1:
             jobs.wait_attempt(1, 2)
 
@@ -65,7 +65,7 @@ def test_each_wait_is_twice_as_long(jobs: Jobs) -> None:
         jobs.set_status(restarts=restarts)
         jobs.run(2)
         jobs.finish("worker-0", code=1)
-        jobs.client.wait_for(lambda wanted=number: jobs.status().get("attempt") == wanted, what="the restart")
+        jobs.wait_status(attempt=number)
         status = jobs.status()
         updated = jobs.conditions()["Restarting"]["lastUpdateTime"]
         assert pause - 1 <= seconds(status["nextRestartTime"], updated) <= pause + 1

@@ -57,7 +57,7 @@ def test_not_counted(jobs: Jobs, way: Callable[[Jobs], None], reason: str) -> No
     jobs.run(3)
     jobs.kubelet.pause()
     way(jobs)
-    jobs.client.wait_for(lambda: jobs.status().get("attempt") == 1, what="the restart")
+    jobs.wait_status(attempt=1)
     jobs.kubelet.play(run=False)
 
     jobs.wait_attempt(1, 3)
@@ -125,7 +125,7 @@ def test_several_disruptions(jobs: Jobs) -> None:
     jobs.run(2)
     jobs.evict("worker-0")
 
-    jobs.client.wait_for(lambda: jobs.status().get("attempt") == 2, what="the second restart")
+    jobs.wait_status(attempt=2)
     status = jobs.status()
     assert (status["restarts"], status["restartsCountTowardsLimit"]) == (2, 0)
     assert "nextRestartTime" in status

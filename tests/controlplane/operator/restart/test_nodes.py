@@ -47,7 +47,7 @@ def test_node_that_is_known_to_be_lost(jobs: Jobs, far: str, ready: Readiness) -
     assert jobs.status().get("restarts", 0) == 0
     jobs.finish("worker-0", code=1)
 
-    jobs.client.wait_for(lambda: jobs.status().get("attempt") == 1, what="the restart")
+    jobs.wait_status(attempt=1)
     status = jobs.status()
     assert (status["restarts"], status["restartsCountTowardsLimit"]) == (1, 0)
     failure = status["lastFailure"]
@@ -59,13 +59,13 @@ def test_node_that_turns_out_to_be_lost(jobs: Jobs, far: str) -> None:
     """A survivor was blamed; when its node is given up later, the restart is taken off the count."""
     begin(jobs, far)
     jobs.finish("worker-0", code=1)
-    jobs.client.wait_for(lambda: jobs.status().get("attempt") == 1, what="the restart")
+    jobs.wait_status(attempt=1)
     assert jobs.status()["restartsCountTowardsLimit"] == 1
     assert jobs.status()["lastFailure"]["pod"] == "train-worker-0"
     let_go(jobs, "scheduler-0")
     set_node_ready(jobs.client, far, "Unknown")
 
-    jobs.client.wait_for(lambda: jobs.status()["restartsCountTowardsLimit"] == 0, what="the restart to be un-counted")
+    jobs.wait_status(restartsCountTowardsLimit=0)
     status = jobs.status()
     assert status["restarts"] == 1
     failure = status["lastFailure"]
@@ -105,7 +105,7 @@ def test_no_force_on_a_node_that_answers(jobs: Jobs, far: str) -> None:
     """A pod whose node is well is never removed without its word, however long it takes."""
     begin(jobs, far, forceDeleteAfterSeconds=1)
     jobs.finish("worker-0", code=1)
-    jobs.client.wait_for(lambda: jobs.status().get("attempt") == 1, what="the restart")
+    jobs.wait_status(attempt=1)
     let_go(jobs, "scheduler-0")
     with pytest.raises(WaitTimeoutError):
         jobs.client.wait_gone(PODS, "train-worker-1", jobs.namespace, timeout=3)
@@ -136,6 +136,6 @@ def test_node_that_is_deleted(jobs: Jobs, far: str) -> None:
     delete_node(jobs.client, far)
     jobs.finish("worker-0", code=143)
 
-    jobs.client.wait_for(lambda: jobs.status().get("attempt") == 1, what="the restart")
+    jobs.wait_status(attempt=1)
     assert jobs.status()["restartsCountTowardsLimit"] == 0
     assert jobs.status()["lastFailure"]["reason"] == "NodeLost"

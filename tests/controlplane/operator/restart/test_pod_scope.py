@@ -57,11 +57,11 @@ def test_both_at_once(jobs: Jobs) -> None:
     jobs.run(3)
     jobs.kubelet.pause()
     jobs.finish("scheduler-0", code=1)
-    jobs.client.wait_for(lambda: jobs.status().get("restarts") == 1)
+    jobs.wait_status(restarts=1)
     jobs.finish("worker-1", code=1)
     jobs.kubelet.play(run=False)
 
-    jobs.client.wait_for(lambda: jobs.status().get("attempt") == 1, what="the restart of the job")
+    jobs.wait_status(attempt=1)
     assert "replacements" not in jobs.status()
     jobs.set_status(nextRestartTime=moment(-1))
     jobs.wait_attempt(1, 3)
@@ -106,7 +106,7 @@ def test_lone_worker_is_restarted_by_its_kubelet(jobs: Jobs) -> None:
     assert pod["spec"]["restartPolicy"] == "OnFailure"
     jobs.set("worker-0", containers={"mindspore": running(restart_count=3)})
 
-    jobs.client.wait_for(lambda: jobs.status().get("restarts") == 3, what="the kubelet's restarts to be counted")
+    jobs.wait_status(restarts=3)
     assert uids(jobs, "worker-0") == {pod["metadata"]["uid"]}
     jobs.finish("worker-0")
     jobs.wait_state("Succeeded")

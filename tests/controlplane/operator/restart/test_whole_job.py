@@ -166,7 +166,7 @@ def test_older_status_than_pods(jobs: Jobs) -> None:
     before = {pod["metadata"]["uid"] for pod in jobs.pods().values()}
     jobs.set_status(attempt=None)
 
-    jobs.client.wait_for(lambda: jobs.status().get("attempt") == 1, what="the attempt to be known again")
+    jobs.wait_status(attempt=1)
     jobs.settle()
     assert {pod["metadata"]["uid"] for pod in jobs.pods().values()} == before
     assert jobs.true() == ["Created", "Running"]

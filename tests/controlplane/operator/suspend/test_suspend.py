@@ -174,7 +174,7 @@ def test_suspended_while_it_restarts(jobs: Jobs) -> None:
     jobs.run(3)
     jobs.kubelet.pause()
     jobs.finish("worker-1", code=1)
-    jobs.client.wait_for(lambda: jobs.status().get("attempt") == 1, what="the restart")
+    jobs.wait_status(attempt=1)
     jobs.suspend()
     jobs.settle()
     assert jobs.state() == "Restarting"

@@ -7,6 +7,7 @@ import pytest
 
 from support.jobs import template
 from support.live_jobs import Jobs, moment
+from support.rendering import variables
 from support.testbed.podstatus import waiting
 
 pytestmark = pytest.mark.usefixtures("operator")
@@ -48,9 +49,7 @@ def test_startup_deadline(jobs: Jobs) -> None:
     for pod in ("scheduler-0", "worker-0"):
         jobs.set(pod)
     jobs.set("worker-1", "Pending", containers={"mindspore": waiting("ImagePullBackOff", "no such image")})
-    for pod in pods.values():
-        env = {item["name"]: item.get("value") for item in pod["spec"]["containers"][0]["env"]}
-        assert env["MS_TOPO_TIMEOUT"] == str(LONG)
+    assert {variables(pod)["MS_TOPO_TIMEOUT"] for pod in pods.values()} == {str(LONG)}
     jobs.wait_stalled()
     jobs.set_status(startTime=moment(3 - LONG))
 

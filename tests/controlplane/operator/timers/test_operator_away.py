@@ -1,6 +1,7 @@
 """Timers over a time without an operator: due ones act at once when one is back, others when they are due."""
 
 from datetime import datetime, timedelta
+from functools import partial
 
 from support.jobs import Json, role
 from support.live_jobs import Jobs, moment
@@ -59,7 +60,7 @@ def test_timers(own_operators: Operators, jobs: Jobs) -> None:
     for name in past:
         # Pods are rendered, and the construct worker of an operator that has just started takes seconds to.
         seconds = 6 if name.startswith("backoff") else 1
-        jobs.client.wait_for(lambda name=name: is_due(jobs, name), seconds, what=f"the timer of {name}")
+        jobs.client.wait_for(partial(is_due, jobs, name), seconds, what=f"the timer of {name}")
     assert moment(0) < due, "the machine is too slow for this test"
     assert [name for name in soon if is_due(jobs, name)] == []
     jobs.client.wait_for(lambda: all(is_due(jobs, name) for name in soon), AHEAD + 2, what="the other timers")
