@@ -173,6 +173,10 @@ class TestTerminating:
         assert told is not None
         assert told.message.endswith("which is lost; it is removed by force 90 s after its deletion")
 
+    def test_of_which_nobody_knows_when(self) -> None:
+        """A pod whose time to go is not known is not late."""
+        assert found(job(), pod(W, 0, deleting=True), now=10**9) is None
+
     def test_told_on_time(self) -> None:
         """The job asks to be looked at when a pod becomes stuck, though nothing happens."""
         one = job()
