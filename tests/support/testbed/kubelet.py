@@ -119,8 +119,9 @@ class Kubelet:
         self.set_condition(namespace, name, "PodScheduled", "False", "Unschedulable", message)
 
     def set_condition(self, namespace: str, name: str, kind: str, status: str, reason: str, message: str = "") -> None:
-        """Set a condition of a pod, such as ``DisruptionTarget``."""
-        condition = {"type": kind, "status": status, "reason": reason, "message": message}
+        """Set a condition of a pod, such as ``DisruptionTarget``, as of now: one of long ago is taken back."""
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        condition = {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": now}
         change = {"status": {"conditions": [condition]}}
         self._client.patch(PODS, name, change, namespace, kind="strategic", subresource="status")
 
