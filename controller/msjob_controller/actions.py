@@ -15,6 +15,7 @@ from msjob_controller.kube.errors import AlreadyExists, ApiError, Conflict, Lead
 from msjob_controller.kube.paths import resource_path
 from msjob_controller.kube.transport import Transport, decode
 from msjob_controller.policy.observed import Pod, PodKey
+from msjob_controller.policy.reading import read_pod
 
 Json = dict[str, Any]
 
@@ -23,14 +24,20 @@ FIRST_BATCH: Final = 16
 
 
 class NameTakenError(Exception):
-    """A child's name belongs to an object that the job does not own.
+    """A child's name belongs to an object that the job does not own, or that is not to be known as its child.
+
+    Args:
+        path: of the object.
+        leaving: see below.
+        own: the job owns it, but its labels no longer say what it is.
 
     Attributes:
         leaving: that object is being deleted or just gone; most often it was a child of a deleted job of that name.
     """
 
-    def __init__(self, path: str, *, leaving: bool) -> None:
-        super().__init__(f"{path} exists and does not belong to this job")
+    def __init__(self, path: str, *, leaving: bool, own: bool = False) -> None:
+        why = "has lost the labels that the operator knows it by: delete it" if own else "does not belong to this job"
+        super().__init__(f"{path} exists and {why}")
         self.leaving = leaving
 
 
@@ -204,10 +211,15 @@ class Actions:
         except ApiError as error:
             return Failure(name, error)
         owners = found["metadata"].get("ownerReferences") or []
-        if not any(owner.get("uid") == self._uid for owner in owners):
-            leaving = found["metadata"].get("deletionTimestamp") is not None
+        own = any(owner.get("uid") == self._uid for owner in owners)
+        leaving = found["metadata"].get("deletionTimestamp") is not None
+        if not own:
             return Failure(name, NameTakenError(f"{path}/{name}", leaving=leaving))
         cache.apply_local(found)
+        known = cache.get(f"{self._namespace}/{name}")
+        if known is None or (cache is self._cluster.pods and read_pod(known) is None):
+            # Else it would be looked for, found and not known again, for ever.
+            return Failure(name, NameTakenError(f"{path}/{name}", leaving=leaving, own=True))
         self.adopted += 1
         return None
 

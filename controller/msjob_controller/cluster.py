@@ -110,8 +110,8 @@ class Cluster:
         return self.autoscalers.by(BY_OWNER, uid)
 
     def lost_nodes(self, pods: Iterable[Json]) -> frozenset[str]:
-        """Names of the nodes of these pods that are gone or do not answer; none while nodes are not known."""
-        if not self.nodes.has_synced.is_set():
+        """Names of the nodes of these pods that are gone or do not answer; none while nothing is heard of nodes."""
+        if not self.nodes.has_synced.is_set() or self.nodes.failure is not None:
             return frozenset()
         names = {name for pod in pods for name in _node(pod)}
         return frozenset(name for name in names if node_is_lost(self.nodes.get(name)))

@@ -20,7 +20,7 @@ from msjob_controller.kube.errors import Terminating
 from msjob_controller.kube.events import EventRecorder
 from msjob_controller.kube.transport import Transport
 from msjob_controller.metrics import Metrics
-from msjob_controller.policy import conditions
+from msjob_controller.policy import conditions, expiry
 from msjob_controller.policy.decide import decide, reject, stall
 from msjob_controller.policy.decision import Decision, Event, EventType
 from msjob_controller.policy.observed import Observed
@@ -132,7 +132,8 @@ class Reconciler:
         if isinstance(reading, Job):
             decision = decide(reading, status, observed, now)
         else:
-            decision = reject(status, reading, job["metadata"]["generation"], now, observed)
+            ttl = expiry.of_unreadable(job)
+            decision = reject(status, reading, job["metadata"]["generation"], now, observed, ttl=ttl)
         elastic = isinstance(reading, Job) and reading.spec.elastic_policy is not None
         return await self._act(job, decision, observed, elastic=elastic)
 

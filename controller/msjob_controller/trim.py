@@ -99,8 +99,7 @@ def _container(item: Json) -> Json:
     }
     kept = {"name": item.get("name"), "state": state}
     if before := (item.get("lastState") or {}).get("terminated"):
-        # That it has run before is all that counts.
-        kept["lastState"] = {"terminated": {"exitCode": before.get("exitCode")}}
+        kept["lastState"] = {"terminated": _state(before, _STATES["terminated"])}
     if item.get("restartCount"):
         kept["restartCount"] = item["restartCount"]
     return kept

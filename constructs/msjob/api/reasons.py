@@ -37,6 +37,7 @@ class Reason(StrEnum):
     SUCCEEDED = "MSJobSucceeded"
     FAILED = "MSJobFailed"
     SUSPENDED = "MSJobSuspended"
+    SUSPENDING = "MSJobSuspending"
     RESUMED = "MSJobResumed"
     FAILED_VALIDATION = "MSJobFailedValidation"
     RENDER_FAILED = "MSJobRenderFailed"

@@ -1,12 +1,19 @@
 """The MSJob v1 status: what the operator reports."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from msjob.api.kubernetes import LabelSelector
 from msjob.api.types import ApiModel
+
+INDEXES_LIMIT: Final = 300_000
+"""Characters of a set of indices: every second one of `MAX_REPLICAS`, with a comma."""
+
+Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+AttemptNumber = Annotated[int, Field(ge=0, le=999_999_999)]
+"""As many digits as a label is read with."""
 
 
 class Condition(ApiModel):
@@ -31,8 +38,11 @@ class ReplicaStatus(ApiModel):
     selector: Annotated[str, Field(max_length=2048)] | None = Field(
         None, description="Label selector of the pods, for the scale subresource."
     )
-    completed_indexes: Annotated[str, Field(max_length=65536)] | None = Field(
+    completed_indexes: Annotated[str, Field(max_length=INDEXES_LIMIT)] | None = Field(
         None, description="Indices of pods that have succeeded in this attempt, as in a Job: 0,2-4."
+    )
+    ignored_indexes: Annotated[str, Field(max_length=INDEXES_LIMIT)] | None = Field(
+        None, description="Indices of pods that have failed in this attempt and that the job goes on without."
     )
     label_selector: LabelSelector | None = Field(
         None, description="Written by the Go operator only; kept for jobs that it has run."
@@ -63,6 +73,13 @@ class LastFailure(ApiModel):
     )
 
 
+class KubeletRestarts(ApiModel):
+    """Restarts that the kubelet has made by itself, of a pod for which that is left to it."""
+
+    uid: Annotated[str, Field(max_length=64)] = Field(description="UID of the pod.")
+    count: Count = Field(description="Restarts of its container that are counted already.")
+
+
 class PodReplacement(ApiModel):
     """A failed pod that is replaced alone, because its role has restartScope Pod."""
 
@@ -86,26 +103,29 @@ class MSJobStatus(ApiModel):
     workers_ready: Annotated[str, Field(max_length=32)] | None = Field(
         None, description="Running Workers of those wanted, for people: 3/4."
     )
-    restarts: int | None = Field(
+    restarts: Count | None = Field(
         None, description="How often the job, or a pod of it alone, was restarted after a failure or a disruption."
     )
-    restarts_count_towards_limit: int | None = Field(
+    restarts_count_towards_limit: Count | None = Field(
         None, description="Those of the restarts that count towards runPolicy.backoffLimit."
     )
-    attempt: int | None = Field(
+    attempt: AttemptNumber | None = Field(
         None,
         description=(
             "Number of the present attempt, from 0: each restart of the whole job, each scaling and each resume begins "
             "a new one. Pods carry it as label and as MSJOB_RESTART_ATTEMPT."
         ),
     )
-    ready_attempt: int | None = Field(
+    ready_attempt: AttemptNumber | None = Field(
         None, description="Last attempt of which all pods ran; absent until one has since start or resume."
     )
-    worker_replicas: int | None = Field(None, description="Number of Workers that the present attempt was made with.")
+    worker_replicas: Count | None = Field(None, description="Number of Workers that the present attempt was made with.")
     next_restart_time: datetime | None = Field(None, description="When the pods of the present attempt are created.")
     replacements: Annotated[list[PodReplacement], Field(max_length=100)] | None = Field(
         None, description="Failed pods that are being replaced one by one."
+    )
+    kubelet_restarts: KubeletRestarts | None = Field(
+        None, description="Restarts by the kubelet that are counted already, where they are left to it."
     )
     last_failure: LastFailure | None = Field(None, description="The last pod that was to blame.")
     last_reconcile_time: datetime | None = Field(

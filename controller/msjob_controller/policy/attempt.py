@@ -20,6 +20,7 @@ class Attempt:
         old: pods of earlier attempts. Nothing that becomes of them counts any more.
         surplus: pods of this attempt that are not wanted (any more).
         completed: pods that have succeeded, whether they are still there or not.
+        ignored: pods that have failed and that the job goes on without, as the status remembers them.
         ran: all its pods have run. From then on a missing pod is a loss, and no pod that was never made.
     """
 
@@ -29,6 +30,7 @@ class Attempt:
     old: tuple[Pod, ...]
     surplus: tuple[Pod, ...]
     completed: frozenset[PodKey]
+    ignored: frozenset[PodKey]
     ran: bool
 
     def outcome(self, key: PodKey) -> Outcome:
@@ -42,8 +44,9 @@ class Attempt:
         return tuple(key for key in self.wanted if key[0] is role)
 
     def missing(self) -> tuple[PodKey, ...]:
-        """Wanted pods that are not there and have not succeeded."""
-        return tuple(key for key in self.wanted if key not in self.pods and key not in self.completed)
+        """Wanted pods that are not there, have not succeeded, and are not left out."""
+        there = self.pods.keys() | self.completed | self.ignored
+        return tuple(key for key in self.wanted if key not in there)
 
 
 def present(job: Job, status: Mapping[str, Any], observed: Observed) -> Attempt:
@@ -60,7 +63,7 @@ def present(job: Job, status: Mapping[str, Any], observed: Observed) -> Attempt:
     known = max(0, status.get("attempt") or 0)
     number = max([known, *(pod.attempt for pod in observed.pods.values())])
     wanted = tuple((role, index) for role in job.roles for index in range(_size(job, role, status)))
-    stored = _completed(status) if number == known else frozenset()
+    own = status if number == known else {}
     of_it = {key: pod for key, pod in observed.pods.items() if pod.attempt == number}
     chosen = set(wanted)
     pods = {key: pod for key, pod in of_it.items() if key in chosen}
@@ -71,7 +74,8 @@ def present(job: Job, status: Mapping[str, Any], observed: Observed) -> Attempt:
         pods=pods,
         old=tuple(pod for pod in observed.pods.values() if pod.attempt != number),
         surplus=tuple(pod for key, pod in of_it.items() if key not in chosen),
-        completed=frozenset(done | (stored & chosen)),
+        completed=frozenset(done | (_stored(own, "completedIndexes") & chosen)),
+        ignored=frozenset(key for key in _stored(own, "ignoredIndexes") & chosen if not _lives(pods.get(key))),
         ran=status.get("readyAttempt") == number,
     )
 
@@ -93,12 +97,18 @@ def _size(job: Job, role: Role, status: Mapping[str, Any]) -> int:
     return job.replicas(role)
 
 
-def _completed(status: Mapping[str, Any]) -> frozenset[PodKey]:
+def _lives(pod: Pod | None) -> bool:
+    """Whether a pod is there that has not failed: the successor of one that had."""
+    return pod is not None and pod.outcome is not Outcome.FAILED
+
+
+def _stored(status: Mapping[str, Any], field: str) -> frozenset[PodKey]:
+    """Pods that the status remembers, by role and index."""
     found: list[PodKey] = []
     for name, count in (status.get("replicaStatuses") or {}).items():
         role = Role.parse(name)
         if role is not None:
-            found += [(role, index) for index in indexes.parse((count or {}).get("completedIndexes"))]
+            found += [(role, index) for index in indexes.parse((count or {}).get(field))]
     return frozenset(found)
 
 

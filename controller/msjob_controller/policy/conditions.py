@@ -19,6 +19,10 @@ _REPLACES: Final = {
     ConditionType.RESTARTING: ConditionType.RUNNING,
 }
 
+_KNOWN: Final = frozenset(kind.value for kind in ConditionType)
+MOST_CONDITIONS: Final = 16
+"""Conditions that the schema has room for."""
+
 MESSAGE_LIMIT: Final = 4096
 """Characters kept of a message. What a construct or a container says has no bound; the schema has one (32768)."""
 
@@ -90,6 +94,12 @@ def cut(message: str) -> str:
 
 
 def ordered(conditions: Sequence[Condition]) -> list[Condition]:
-    """Conditions that are not True first, the auxiliary ones with them; each part in the order it had."""
+    """Conditions that are not True first, the auxiliary ones with them; each part in the order it had.
+
+    Where there are more than the schema has room for, those that somebody else has put there go.
+    """
+    surplus = len(conditions) - MOST_CONDITIONS
+    foreign = [item for item in conditions if item.get("type") not in _KNOWN][: max(0, surplus)]
+    conditions = [item for item in conditions if not any(item is gone for gone in foreign)]
     last = [c for c in conditions if c.get("status") == "True" and c.get("type") not in AUXILIARY]
     return [item for item in conditions if not any(item is kept for kept in last)] + last

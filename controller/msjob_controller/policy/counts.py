@@ -12,8 +12,10 @@ from msjob_controller.policy.observed import Observed, Outcome, PodKey
 Counts = dict[str, dict[str, Any]]
 
 
-def replica_statuses(job: Job, attempt: Attempt, observed: Observed) -> Counts:
-    """Count pods of each role.
+def replica_statuses(
+    job: Job, attempt: Attempt, observed: Observed, without: AbstractSet[PodKey] = frozenset()
+) -> Counts:
+    """Count pods of each role, and remember which pods need not come back.
 
     Active are all pods that run, those of an earlier attempt too, as long as they hold what they have. Succeeded and
     failed are pods of the present attempt.
@@ -27,6 +29,8 @@ def replica_statuses(job: Job, attempt: Attempt, observed: Observed) -> Counts:
         counts[role.value] = {"active": running, "succeeded": len(done), "failed": failed, "selector": selector}
         if done:
             counts[role.value]["completedIndexes"] = indexes.text(done)
+        if left_out := [index for found, index in without if found is role]:
+            counts[role.value]["ignoredIndexes"] = indexes.text(left_out)
     return counts
 
 

@@ -26,6 +26,7 @@ from msjob_controller.policy import (
     forced,
     restart,
     scale,
+    skew,
     stalled,
     success,
     suspend,
@@ -73,7 +74,13 @@ def decide(job: Job, status: Mapping[str, Any], observed: Observed, now: datetim
 
 
 def reject(
-    status: Mapping[str, Any], problems: list[Problem], generation: int, now: datetime, observed: Observed = _NOTHING
+    status: Mapping[str, Any],
+    problems: list[Problem],
+    generation: int,
+    now: datetime,
+    observed: Observed = _NOTHING,
+    *,
+    ttl: int | None = None,
 ) -> Decision:
     """Decide about a job that breaks a rule: it fails for good, its faults in condition and event, and gets no pods.
 
@@ -83,6 +90,7 @@ def reject(
         generation: of the spec that was judged.
         now: current time.
         observed: what it owns all the same: a job may be older than the rule it breaks.
+        ttl: its `ttlSecondsAfterFinished` as far as that can be read, see `expiry.of_unreadable`.
     """
     pods, service = cleanup.stray(observed)
     ended = dict(status)
@@ -92,12 +100,15 @@ def reject(
         current = dict(status) | {"observedGeneration": generation}
         ended, event = finish(current, ConditionType.FAILED, Reason.FAILED_VALIDATION, message, now)
         events = (event,)
+    left = expiry.remaining_ttl(ended, ttl, now)
     return Decision(
         ended,
         delete_pods=pods,
         delete_service=service,
         delete_autoscaler=cleanup.autoscaler_there(observed),
+        delete_job=left == 0 and not events,
         events=events,
+        requeue_after=left if left or events else None,
     )
 
 
@@ -124,30 +135,40 @@ def _finished(job: Job, status: Mapping[str, Any], observed: Observed, now: date
 
 
 def _unfinished(job: Job, status: Mapping[str, Any], observed: Observed, now: datetime) -> Decision:
-    current, events = _begin(job, status, now)
+    current, events = _begin(job, skew.mend(status, now), now)
     if not job.suspended:
         current = scale.made_with(job, current, observed)
-    attempt = present(job, current, observed)
-    without = failure.tolerated(attempt, verdict.ignored(job, attempt), dynamic=bool(job.spec.enable_dynamic_worker))
-    at = Situation(job, attempt, observed, without, now)
-    why = success.succeeded(job, attempt, without)
-    current = _count(at, current)
-    # A job that has done its work before its pods were told to go need not do it again.
+    at = _look(job, current, observed, now)
+    # Asked first: a job that has done its work before its pods were told to go need not do it again.
+    why = success.succeeded(job, at.attempt, at.without)
     if job.suspended and why is None:
-        return _stalled(at, suspend.suspend(job, current, attempt, observed, now), events)
-    current, resumed = suspend.resume(job, current, now)
+        decision = suspend.suspend(job, _count(at, current), at.attempt, observed, now)
+        return _stalled(at, decision, events)
+    if why is None:
+        current, resumed = suspend.resume(job, current, at.attempt, now)
+        if resumed:
+            current = scale.made_with(job, current, observed)
+            at = _look(job, current, observed, now)
+            events += resumed
+    current = _count(at, current)
     current.setdefault("startTime", format_time(now))
-    current["workersReady"] = counts.workers_ready(job, attempt)
-    if counts.all_started(attempt, without):
+    current["workersReady"] = counts.workers_ready(job, at.attempt)
+    if counts.all_started(at.attempt, at.without):
         # Seen late, it holds all the same: a deadline of the start that passed while nobody looked was met.
-        current["readyAttempt"] = attempt.number
+        current["readyAttempt"] = at.attempt.number
     current = {key: value for key, value in current.items() if value is not None}
-    events += resumed
     if why is not None:
         current["replicaStatuses"] = counts.at_success(current["replicaStatuses"])
         message = f"{at.name} successfully completed: {why}."
         return _end(at, current, ConditionType.SUCCEEDED, Reason.SUCCEEDED, message, events)
     return _unsuccessful(at, current, events) or _go_on(at, current, events)
+
+
+def _look(job: Job, status: Mapping[str, Any], observed: Observed, now: datetime) -> Situation:
+    attempt = present(job, status, observed)
+    ignored = verdict.ignored(job, attempt)
+    without = failure.tolerated(attempt, ignored, dynamic=bool(job.spec.enable_dynamic_worker))
+    return Situation(job, attempt, observed, without, now)
 
 
 def _go_on(at: Situation, status: dict[str, Any], events: tuple[Event, ...]) -> Decision:
@@ -173,11 +194,11 @@ def _begin(job: Job, status: Mapping[str, Any], now: datetime) -> tuple[dict[str
 
 def _count(at: Situation, status: dict[str, Any]) -> dict[str, Any]:
     """The status with numbers, and with the number of the attempt, which is left out while it is 0."""
-    status = {**status, "replicaStatuses": counts.replica_statuses(at.job, at.attempt, at.observed)}
+    status = {**status, "replicaStatuses": counts.replica_statuses(at.job, at.attempt, at.observed, at.without)}
     status.pop("attempt", None)
     if at.attempt.number:
         status["attempt"] = at.attempt.number
-    return restart.reattribute(restart.by_kubelet(status, at.attempt), at.attempt, at.observed)
+    return restart.reattribute(restart.by_kubelet(status, at.attempt, at.now), at.attempt, at.observed)
 
 
 def _unsuccessful(at: Situation, status: dict[str, Any], events: tuple[Event, ...]) -> Decision | None:
@@ -197,7 +218,7 @@ def _unsuccessful(at: Situation, status: dict[str, Any], events: tuple[Event, ..
         return None
     if not failure.takes_all_along(at.job, failures):
         return _replace_pods(at, status, failures, events)
-    status, told = restart.restart_job(at.job, status, at.attempt, failures[0], judged.action, at.now)
+    status, told = restart.restart_job(at.job, status, at.attempt, failures[0], judged, at.now)
     events += _exit_events(at.job, failures[0]) + told
     return Decision(status, delete_pods=keys(at.observed.pods.values()), events=events, requeue_after=0)
 
@@ -208,6 +229,11 @@ def _failures(at: Situation, status: Mapping[str, Any]) -> list[Failure]:
 
 
 def _judge(at: Situation, status: Mapping[str, Any], found: Failure) -> Verdict:
+    if failure.follows(at.job, status, at.attempt, found):
+        first = status["lastFailure"]["pod"]
+        return Verdict(
+            FailureAction.RESTART_IGNORING_LIMIT, f"it followed pod {first}, which counts already", follows=True
+        )
     return verdict.judge(at.job, found, status.get("restartsCountTowardsLimit") or 0)
 
 
@@ -215,12 +241,14 @@ def _replace_pods(
     at: Situation, status: dict[str, Any], failures: list[Failure], events: tuple[Event, ...]
 ) -> Decision:
     """The decision about failures of pods that stand for themselves."""
-    room = restart.MOST_REPLACEMENTS - len(status.get("replacements") or [])
-    for found in failures[:room]:
+    room = max(0, restart.MOST_REPLACEMENTS - len(status.get("replacements") or []))
+    for number, found in enumerate(failures):
         judged = _judge(at, status, found)
         if judged.action is FailureAction.FAIL_JOB:
             return _fail(at, status, found, judged, events)
-        status, told = restart.replace_pod(at.job, status, at.attempt, found, judged.action, at.now)
+        if number >= room:
+            continue
+        status, told = restart.replace_pod(at.job, status, at.attempt, found, judged, at.now)
         events += _exit_events(at.job, found) + told
     return _stalled(at, proceed(at, status), events)
 

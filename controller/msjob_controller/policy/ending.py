@@ -26,7 +26,8 @@ def finish(
     """
     listed = conditions.drop(status.get("conditions") or [], ConditionType.RESTARTING)
     for other in _OPEN:
-        if conditions.is_true(listed, other):
+        found = conditions.find(listed, other) or {}
+        if found.get("status") == "True" or found.get("reason") == Reason.SUSPENDING:
             listed = conditions.put(listed, other, reason, message, now, status=False)
     listed = conditions.put(listed, kind, reason, message, now)
     event = Event(EventType.NORMAL if kind is ConditionType.SUCCEEDED else EventType.WARNING, reason, message)

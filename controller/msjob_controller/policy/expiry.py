@@ -16,7 +16,26 @@ def time_left(job: Job, status: Mapping[str, Any], now: datetime) -> float | Non
     """
     if job.suspended:
         return None
-    return remaining(_completed_at(status), job.run_policy.ttl_seconds_after_finished, now)
+    return remaining_ttl(status, job.run_policy.ttl_seconds_after_finished, now)
+
+
+def remaining_ttl(status: Mapping[str, Any], ttl: int | None, now: datetime) -> float | None:
+    """Seconds until a job that ended as its status says has been over for its time to live."""
+    return remaining(_completed_at(status), ttl, now)
+
+
+def of_unreadable(obj: Mapping[str, Any]) -> int | None:
+    """The time to live of a job that breaks the rules, if that much of it can be read and it is not suspended.
+
+    Args:
+        obj: JSON of an MSJob of any shape.
+    """
+    spec = obj.get("spec")
+    policy = spec.get("runPolicy") if isinstance(spec, Mapping) else None
+    if not isinstance(policy, Mapping) or policy.get("suspend"):
+        return None
+    ttl = policy.get("ttlSecondsAfterFinished")
+    return ttl if isinstance(ttl, int) and not isinstance(ttl, bool) and ttl >= 0 else None
 
 
 def _completed_at(status: Mapping[str, Any]) -> datetime | None:

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from msjob.api import Job, LaunchMode, RestartScope, Role
+from msjob.api import Job, LaunchMode, RestartScope, Role, meta
 from msjob_controller.policy.attempt import Attempt
 from msjob_controller.policy.conditions import cut
-from msjob_controller.policy.observed import Outcome, Pod, PodKey
-from msjob_controller.policy.times import format_time
+from msjob_controller.policy.observed import End, Outcome, Pod, PodKey
+from msjob_controller.policy.times import format_time, parse_time
 
 DISRUPTIONS: Final = frozenset(
     {"Evicted", "NodeLost", "NodeShutdown", "Preempted", "Preempting", "Shutdown", "Terminated"}
@@ -30,6 +30,9 @@ _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 _FOLLOWERS: Final = frozenset({1, 137, 143})
 """Exit codes of processes that fell because another one had (measured: 143 when MindSpore signals itself, 1 as PID 1 or
 when a collective timed out, 137 after a grace period)."""
+FOLLOWS_SECONDS: Final = 190
+"""How long after a pod that is replaced alone others may fall because of it: MindSpore looks for a lost Scheduler for
+as long as `MS_HEARTBEAT_RETRY_TIMEOUT` says, which the operator sets to 120 s, and then takes up to 70 s (measured)."""
 _ORDER: Final = {Role.WORKER: 0, Role.PS: 1, Role.SCHEDULER: 2}
 
 
@@ -77,7 +80,7 @@ class Failure:
 
 
 def tolerated(attempt: Attempt, ignored: AbstractSet[PodKey], *, dynamic: bool) -> frozenset[PodKey]:
-    """Failed pods that the job goes on without.
+    """Failed pods that the job goes on without, whether they are still there or not.
 
     Args:
         attempt: the present one.
@@ -85,7 +88,8 @@ def tolerated(attempt: Attempt, ignored: AbstractSet[PodKey], *, dynamic: bool) 
         dynamic: `enableDynamicWorker`: every failed Worker is one.
     """
     failed = {key for key, pod in attempt.pods.items() if pod.outcome is Outcome.FAILED}
-    return frozenset(key for key in failed if key in ignored or (dynamic and key[0] is Role.WORKER))
+    found = {key for key in failed if key in ignored or (dynamic and key[0] is Role.WORKER)}
+    return frozenset(found) | attempt.ignored
 
 
 def exhausted(attempt: Attempt, without: AbstractSet[PodKey]) -> bool:
@@ -144,6 +148,25 @@ def find(
 def takes_all_along(job: Job, failures: Iterable[Failure]) -> bool:
     """Whether failures concern the whole job, and no pod alone."""
     return any(job.roles[failure.judged].restart_scope is RestartScope.JOB for failure in failures)
+
+
+def follows(job: Job, status: Mapping[str, Any], attempt: Attempt, failure: Failure) -> bool:
+    """Whether a pod fell because one that is replaced alone had, which the status has charged already.
+
+    Args:
+        job: the job.
+        status: its status; `lastFailure` tells of the pod that fell first.
+        attempt: the present one.
+        failure: of a pod that takes the whole job along.
+    """
+    last = status.get("lastFailure") or {}
+    role, time = Role.parse(last.get("role") or ""), parse_time(last.get("time"))
+    if job.launch_mode is LaunchMode.STANDALONE or not _is_follower(failure) or last.get("attempt") != attempt.number:
+        return False
+    if role is None or role not in job.roles or time is None or failure.time is None:
+        return False
+    alone = job.roles[role].restart_scope is RestartScope.POD and last.get("pod") != failure.pod
+    return alone and 0 <= (failure.time - time).total_seconds() <= FOLLOWS_SECONDS
 
 
 def describe(failure: Failure) -> str:
@@ -231,8 +254,12 @@ def _of(pod: Pod, *, disrupted: bool) -> Failure:
 
 
 def _first(failure: Failure) -> tuple[datetime, bool, int, int]:
-    follower = not failure.disrupted and failure.exit_code in _FOLLOWERS and failure.reason != "OOMKilled"
-    return (failure.time or _EARLIEST, follower, _ORDER[failure.role], failure.index)
+    return (failure.time or _EARLIEST, _is_follower(failure), _ORDER[failure.role], failure.index)
+
+
+def _is_follower(failure: Failure) -> bool:
+    """Whether a pod may have fallen because another one had."""
+    return not failure.disrupted and failure.exit_code in _FOLLOWERS and failure.reason != "OOMKilled"
 
 
 def _never_ran(job: Job, attempt: Attempt, failure: Failure) -> Failure:
@@ -260,10 +287,23 @@ def _never_ran(job: Job, attempt: Attempt, failure: Failure) -> Failure:
             container="",
             exit_code=None,
             reason=NEVER_RAN,
+            reasons=failure.reasons | {NEVER_RAN},
             message=f"{trouble.reason}: {trouble.message}".strip(": ") if trouble is not None else "",
             node=other.node if other is not None else "",
         )
     return failure
+
+
+def of_last_end(pod: Pod, end: End) -> Failure:
+    """What befell a container that the kubelet has started again."""
+    return replace(
+        _of(pod, disrupted=False),
+        container=meta.CONTAINER,
+        exit_code=end.exit_code,
+        reason=end.reason,
+        message=end.message,
+        time=end.finished_at,
+    )
 
 
 def record(failure: Failure, attempt: int, now: datetime, *, counts: bool) -> dict[str, Any]:

@@ -23,6 +23,9 @@ def overdue(job: Job, observed: Observed, now: datetime) -> tuple[tuple[PodKey, 
     for key, pod in observed.pods.items():
         if pod.node not in observed.lost_nodes or pod.asked_to_go is None or pod.gone_by is None:
             continue
+        if pod.asked_to_go == pod.gone_by:
+            # Without grace already: a finalizer holds it, and nobody's force helps.
+            continue
         left = (max(pod.gone_by, pod.asked_to_go + timedelta(seconds=limit)) - now).total_seconds()
         if left <= 0:
             due.append(key)

@@ -40,6 +40,23 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
+class End:
+    """How a container ended that was started again.
+
+    Attributes:
+        exit_code: of the container.
+        reason: likewise.
+        message: its termination message.
+        finished_at: when.
+    """
+
+    exit_code: int | None = None
+    reason: str = ""
+    message: str = ""
+    finished_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Pod:
     """One pod of a job.
 
@@ -68,6 +85,7 @@ class Pod:
         node: name of its node; empty before it has one.
         trouble: what keeps it from running, if something does.
         restart_count: how often the kubelet has restarted its `mindspore` container.
+        last_end: how that container ended before, if it did.
         kubelet_restarts: whether the kubelet restarts its containers.
     """
 
@@ -95,6 +113,7 @@ class Pod:
     node: str = ""
     trouble: Trouble | None = None
     restart_count: int = 0
+    last_end: End | None = None
     kubelet_restarts: bool = False
 
     @property

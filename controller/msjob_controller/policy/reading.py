@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from msjob.api import Role, meta
-from msjob_controller.policy.observed import Autoscaler, Observed, Outcome, Pod, Service, Trouble
+from msjob_controller.policy.observed import Autoscaler, End, Observed, Outcome, Pod, Service, Trouble
 from msjob_controller.policy.times import parse_time
 
 Json = Mapping[str, Any]
@@ -103,6 +103,7 @@ def read_pod(item: Json) -> Pod | None:
         node=spec.get("nodeName") or "",
         trouble=_trouble(status, conditions),
         restart_count=main.get("restartCount") or 0,
+        last_end=_last_end(main),
         kubelet_restarts=kubelet_restarts,
     )
 
@@ -172,6 +173,18 @@ def _state(container: Json, kind: str) -> Json:
 def _has_started(main: Json) -> bool:
     return bool(
         _state(main, "running") or _state(main, "terminated") or (main.get("lastState") or {}).get("terminated")
+    )
+
+
+def _last_end(main: Json) -> End | None:
+    ended = (main.get("lastState") or {}).get("terminated")
+    if not ended:
+        return None
+    return End(
+        exit_code=ended.get("exitCode"),
+        reason=str(ended.get("reason") or ""),
+        message=str(ended.get("message") or "").strip(),
+        finished_at=parse_time(ended.get("finishedAt")),
     )
 
 

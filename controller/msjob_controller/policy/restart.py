@@ -12,34 +12,38 @@ from msjob.api import ConditionType, FailureAction, Job, Reason
 from msjob_controller.policy import backoff, conditions
 from msjob_controller.policy.attempt import Attempt
 from msjob_controller.policy.decision import Event, EventType
-from msjob_controller.policy.failure import NODE_LOST, Failure, describe, record
+from msjob_controller.policy.failure import NODE_LOST, Failure, describe, of_last_end, record
 from msjob_controller.policy.observed import Observed
 from msjob_controller.policy.times import format_time, parse_time
+from msjob_controller.policy.verdict import Verdict
 
 MOST_REPLACEMENTS: Final = 100
 """Pods of a job that are replaced at once, as many as the status has room for; more of them wait for their turn."""
+
+OF_THE_ATTEMPT: Final = frozenset({"completedIndexes", "ignoredIndexes"})
+"""What `replicaStatuses` remembers of one attempt only."""
 
 Status = dict[str, Any]
 
 
 def restart_job(
-    job: Job, status: Status, attempt: Attempt, failure: Failure, action: FailureAction, now: datetime
+    job: Job, status: Status, attempt: Attempt, failure: Failure, judged: Verdict, now: datetime
 ) -> tuple[Status, tuple[Event, ...]]:
     """Begin a new attempt because of a failure.
 
     Returns:
         The status, and what to tell. All pods of the old attempt are to be deleted.
     """
-    status = _charge(status, attempt, failure, action, now)
+    status = _charge(status, attempt, failure, judged, now)
     pause = backoff.pause(status["restarts"])
     status = begin_attempt(status, attempt)
     if pause:
         status["nextRestartTime"] = format_time(now + timedelta(seconds=pause))
-    return _restarting(job, status, f"{describe(failure)}; {_tally(job, status, pause)}", now)
+    return _restarting(job, status, f"{describe(failure)}{_why(judged)}; {_tally(job, status, pause)}", now)
 
 
 def replace_pod(
-    job: Job, status: Status, attempt: Attempt, failure: Failure, action: FailureAction, now: datetime
+    job: Job, status: Status, attempt: Attempt, failure: Failure, judged: Verdict, now: datetime
 ) -> tuple[Status, tuple[Event, ...]]:
     """Replace a failed pod alone.
 
@@ -49,19 +53,19 @@ def replace_pod(
     Returns:
         The status, and what to tell. The pod is to be deleted.
     """
-    status = _charge(status, attempt, failure, action, now)
+    status = _charge(status, attempt, failure, judged, now)
     pause = backoff.pause(-(-status["restarts"] // max(1, job.replicas(failure.role))))
     due = format_time(now + timedelta(seconds=pause))
     entry = {"pod": failure.pod, "uid": failure.uid, "time": due}
     status["replacements"] = [*(status.get("replacements") or []), entry]
-    return _restarting(job, status, f"{describe(failure)}; {_tally(job, status, pause)}", now)
+    return _restarting(job, status, f"{describe(failure)}{_why(judged)}; {_tally(job, status, pause)}", now)
 
 
 def begin_attempt(status: Status, attempt: Attempt) -> Status:
     """The status of a job whose next pods are those of a new attempt."""
     status = {key: value for key, value in status.items() if key not in ("nextRestartTime", "replacements")}
     numbers = {
-        role: {key: value for key, value in count.items() if key != "completedIndexes"}
+        role: {key: value for key, value in count.items() if key not in OF_THE_ATTEMPT}
         for role, count in (status.get("replicaStatuses") or {}).items()
     }
     return {**status, "attempt": attempt.number + 1, "replicaStatuses": numbers}
@@ -113,24 +117,39 @@ def reattribute(status: Status, attempt: Attempt, observed: Observed) -> Status:
     return status
 
 
-def by_kubelet(status: Status, attempt: Attempt) -> Status:
-    """Count what the kubelet restarts where that is left to it."""
-    seen = max((pod.restart_count for pod in attempt.pods.values() if pod.kubelet_restarts), default=0)
-    known = status.get("restarts") or 0
-    if seen <= known:
-        return status
-    counted = max(seen, status.get("restartsCountTowardsLimit") or 0)
-    return {**status, "restarts": seen, "restartsCountTowardsLimit": counted}
+def by_kubelet(status: Status, attempt: Attempt, now: datetime) -> Status:
+    """Count what the kubelet restarts where that is left to it, and tell what for."""
+    for pod in attempt.pods.values():
+        known = status.get("kubeletRestarts") or {}
+        counted = known.get("count") or 0 if known.get("uid") == pod.uid else 0
+        more = pod.restart_count - counted
+        if not pod.kubelet_restarts or more <= 0:
+            continue
+        status = {
+            **status,
+            "kubeletRestarts": {"uid": pod.uid, "count": pod.restart_count},
+            "restarts": (status.get("restarts") or 0) + more,
+            "restartsCountTowardsLimit": (status.get("restartsCountTowardsLimit") or 0) + more,
+        }
+        if pod.last_end is not None:
+            status["lastFailure"] = record(of_last_end(pod, pod.last_end), attempt.number, now, counts=True)
+    return status
 
 
-def _charge(status: Status, attempt: Attempt, failure: Failure, action: FailureAction, now: datetime) -> Status:
-    counts = action is FailureAction.RESTART
-    return {
+def _charge(status: Status, attempt: Attempt, failure: Failure, judged: Verdict, now: datetime) -> Status:
+    counts = judged.action is FailureAction.RESTART
+    charged = {
         **status,
         "restarts": (status.get("restarts") or 0) + 1,
         "restartsCountTowardsLimit": (status.get("restartsCountTowardsLimit") or 0) + counts,
-        "lastFailure": record(failure, attempt.number, now, counts=counts),
     }
+    if not judged.follows:
+        charged["lastFailure"] = record(failure, attempt.number, now, counts=counts)
+    return charged
+
+
+def _why(judged: Verdict) -> str:
+    return f" ({judged.why})" if judged.follows else ""
 
 
 def _tally(job: Job, status: Status, pause: int) -> str:

@@ -1,10 +1,11 @@
 """A job that is to have no pods, and one that is to have them again."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from msjob.api import ConditionType, Job, Reason
-from msjob_controller.policy import conditions
+from msjob_controller.policy import conditions, restart
 from msjob_controller.policy.attempt import Attempt
 from msjob_controller.policy.cleanup import autoscaler_there
 from msjob_controller.policy.decision import Decision, Event, EventType
@@ -18,15 +19,20 @@ def suspend(job: Job, status: dict[str, Any], attempt: Attempt, observed: Observ
     """Decide about a job whose `suspend` is true and that has not ended.
 
     Pods, Service and autoscaler are deleted; the job is Suspended only when the last pod is gone, so that active 0 is
-    reliable. Its next pods are those of another attempt, if it has been started at all.
+    reliable. Until then Suspended is False and its reason says that it is under way, also to who resumes the job in the
+    meantime. Its next pods are those of another attempt, if it has been started at all.
     """
     pods = tuple(key for key, pod in observed.pods.items() if not pod.deleting)
     service = observed.service is not None and not observed.service.deleting
     autoscaler = autoscaler_there(observed)
-    if observed.pods or conditions.is_true(status["conditions"], ConditionType.SUSPENDED):
+    listed = status["conditions"]
+    if observed.pods and not conditions.is_true(listed, ConditionType.SUSPENDED):
+        message = f"MSJob {job.namespace}/{job.name} is being suspended: its pods are told to go."
+        listed = conditions.put(listed, ConditionType.SUSPENDED, Reason.SUSPENDING, message, now, status=False)
+        status = {**status, "conditions": listed}
+    if observed.pods or conditions.is_true(listed, ConditionType.SUSPENDED):
         return Decision(status, delete_pods=pods, delete_service=service, delete_autoscaler=autoscaler)
     message = f"MSJob {job.namespace}/{job.name} is suspended."
-    listed = status["conditions"]
     if conditions.is_true(listed, ConditionType.RESTARTING):
         # It takes the place of Restarting; the two are never there together.
         listed = conditions.put(listed, ConditionType.RUNNING, Reason.SUSPENDED, message, now, status=False)
@@ -35,7 +41,8 @@ def suspend(job: Job, status: dict[str, Any], attempt: Attempt, observed: Observ
             listed = conditions.put(listed, other, Reason.SUSPENDED, message, now, status=False)
     listed = conditions.put(listed, ConditionType.SUSPENDED, Reason.SUSPENDED, message, now)
     numbers = {
-        role: {key: value for key, value in count.items() if key != "completedIndexes"} | {"active": 0, "succeeded": 0}
+        role: {key: value for key, value in count.items() if key not in restart.OF_THE_ATTEMPT}
+        | {"active": 0, "succeeded": 0}
         for role, count in status["replicaStatuses"].items()
     }
     started = "startTime" in status
@@ -47,11 +54,31 @@ def suspend(job: Job, status: dict[str, Any], attempt: Attempt, observed: Observ
     return Decision(status, delete_service=service, delete_autoscaler=autoscaler, events=(event,))
 
 
-def resume(job: Job, status: dict[str, Any], now: datetime) -> tuple[dict[str, Any], tuple[Event, ...]]:
-    """The status of a job that may run, and what to tell: a job that was suspended starts its clock anew."""
-    if not conditions.is_true(status["conditions"], ConditionType.SUSPENDED):
+def resume(
+    job: Job, status: dict[str, Any], attempt: Attempt, now: datetime
+) -> tuple[dict[str, Any], tuple[Event, ...]]:
+    """The status of a job that may run, and what to tell: a job that was suspended starts its clock anew.
+
+    One that is resumed before its last pod is gone begins another attempt all the same: its pods have been told to go.
+    """
+    listed = status["conditions"]
+    under_way = is_under_way(listed)
+    if not (under_way or conditions.is_true(listed, ConditionType.SUSPENDED)):
         return status, ()
     message = f"MSJob {job.namespace}/{job.name} is resumed."
-    listed = conditions.put(status["conditions"], ConditionType.SUSPENDED, Reason.RESUMED, message, now, status=False)
-    resumed = {**status, "conditions": listed, "startTime": format_time(now)}
-    return resumed, (Event(EventType.NORMAL, Reason.RESUMED, message),)
+    if under_way:
+        status = restart.begin_attempt(status, attempt)
+        for kind in (ConditionType.RUNNING, ConditionType.RESTARTING):
+            if conditions.is_true(listed, kind):
+                listed = conditions.put(listed, ConditionType.RUNNING, Reason.SUSPENDED, message, now, status=False)
+    listed = conditions.put(listed, ConditionType.SUSPENDED, Reason.RESUMED, message, now, status=False)
+    rest = {key: value for key, value in status.items() if key not in _OF_THE_RUN}
+    return {**rest, "conditions": listed, "startTime": format_time(now)}, (
+        Event(EventType.NORMAL, Reason.RESUMED, message),
+    )
+
+
+def is_under_way(listed: Sequence[conditions.Condition]) -> bool:
+    """Whether the pods of a job have been told to go because it is suspended, and some are still there."""
+    found = conditions.find(listed, ConditionType.SUSPENDED) or {}
+    return found.get("status") == "False" and found.get("reason") == Reason.SUSPENDING

@@ -21,11 +21,13 @@ class Verdict:
         action: FailJob, Restart or RestartIgnoringLimit.
         why: which rule says so, for people.
         reason: of the condition, if the job fails.
+        follows: the failure is the consequence of one that `lastFailure` tells of, which stays to blame.
     """
 
     action: FailureAction
     why: str = ""
     reason: Reason = Reason.FAILED
+    follows: bool = False
 
 
 def ignored(job: Job, attempt: Attempt) -> frozenset[PodKey]:
