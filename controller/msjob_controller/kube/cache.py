@@ -74,7 +74,7 @@ class Informer:
         silence: Seconds without a byte after which the watch counts as dead, see `Transport.stream`.
         optional: The work goes on without it: when it may not be read, that is logged once and tried again now and
             then, and `has_synced` is no longer set, since what is in the cache grows old.
-        on_sync: Called when a list is in the cache.
+        on_sync: Called when a list is in the cache, and when it is up to date again after a failure.
 
     Attributes:
         has_synced: Set once the first list is in the cache.
@@ -224,8 +224,11 @@ class Informer:
             return obj
 
     def _opened(self) -> None:
+        recovered = self.failure is not None
         self.failure = None
         self._refused = False
+        if recovered and self._on_sync is not None and self.has_synced.is_set():
+            self._on_sync()
 
     async def _recover(self, error: ApiError) -> None:
         """Decide whether to list again or to resume, and wait."""

@@ -130,8 +130,8 @@ async def test_without_the_right_on_nodes(monkeypatch: pytest.MonkeyPatch) -> No
         found.keys.clear()
         # Somebody gives it the right.
         await eventually(found.cluster.nodes.has_synced.is_set)
-        assert lost(found) == {"gone"}
-        assert found.keys == ["default/train"]
+        await eventually(lambda: lost(found) == {"gone"})
+        await eventually(lambda: found.keys == ["default/train"])
         for task in running:
             task.cancel()
         await asyncio.wait(running)

@@ -90,6 +90,20 @@ class TestNameTaken:
         assert operator.api.names("pods") == []
         assert operator.counted("failed_service_creation_total") == 1
 
+    async def test_own_pod_without_its_labels(self, operator: Shell) -> None:
+        """A pod of the job that somebody took the labels from is told of, not looked for without end."""
+        await operator.run()
+        path = f"{CORE}/pods/train-worker-1"
+        pod = operator.api.objects[path]
+        pod["metadata"]["labels"] = {}
+        operator.api.put(f"{CORE}/pods", pod)
+        await operator.hear()
+        # The whole job is restarted; then the name is found to be taken.
+        assert await operator.reconcile() == 0
+        with pytest.raises(RetryLaterError, match="lost the labels"):
+            await operator.reconcile()
+        assert operator.stalled()["reason"] == "NameTaken"
+
     async def test_deadlines_go_on(self, operator: Shell) -> None:
         """A job that cannot have its children is looked at when its deadline passes, however long the pauses are."""
         stranger = {

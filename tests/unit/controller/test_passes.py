@@ -25,7 +25,7 @@ def ask_to_go(operator: Shell, name: str, seconds: float, *, node: str) -> None:
     """Somebody deletes a pod, and its kubelet does not answer."""
     operator.set_pod(name, "Running", node=node)
     pod = operator.api.objects[f"{CORE}/pods/{name}"]
-    pod["metadata"] |= {"deletionTimestamp": stamp(seconds), "deletionGracePeriodSeconds": 0}
+    pod["metadata"] |= {"deletionTimestamp": stamp(seconds + 5), "deletionGracePeriodSeconds": 5}
     operator.api.put(f"{CORE}/pods", pod)
 
 

@@ -43,6 +43,7 @@ SHAPES: Final[tuple[dict[str, Any], ...]] = (
 )
 
 numbers = st.integers(-2, 4) | st.sampled_from([-(2**31), 2**31 - 1])
+restarts = st.integers(0, 4) | st.just(2**31 - 100)
 seconds = st.integers(-100, 700)
 times = st.one_of(
     seconds.map(lambda number: at(number).strftime("%Y-%m-%dT%H:%M:%SZ")),
@@ -89,6 +90,7 @@ statuses = record(
             succeeded=numbers,
             failed=numbers,
             selector=st.just("a=b"),
+            ignoredIndexes=st.sampled_from(["", "0", "1", "0-1"]),
             completedIndexes=st.sampled_from(["", "0", "0-1", "1,3-9", "0-99999999999", "x", "-"]),
             labelSelector=st.just({"matchLabels": {"a": "b"}}),
         ),
@@ -98,11 +100,12 @@ statuses = record(
     completionTime=times,
     observedGeneration=numbers,
     workersReady=st.sampled_from(["", "1/2", "x"]),
-    restarts=numbers,
-    restartsCountTowardsLimit=numbers,
-    attempt=st.integers(-2, 4),
-    readyAttempt=st.integers(-2, 0),
-    workerReplicas=st.integers(-2, 5),
+    restarts=restarts,
+    restartsCountTowardsLimit=restarts,
+    attempt=st.integers(0, 4),
+    readyAttempt=st.integers(0, 2),
+    workerReplicas=st.integers(0, 5),
+    kubeletRestarts=record({"uid": st.just("uid-train-worker-0"), "count": restarts}),
     nextRestartTime=times,
     replacements=st.lists(
         record(

@@ -7,9 +7,10 @@ import pytest
 from msjob.api import Role
 from msjob_controller.policy.attempt import coordinated, is_old, present
 from msjob_controller.policy.attempt import keys as names
+from msjob_controller.policy.decide import decide
 from msjob_controller.policy.observed import Outcome
-from support.decisions import attempt_of, job
-from support.pods import everywhere, keys, leaving, of, pod, standing
+from support.decisions import attempt_of, condition, job, running
+from support.pods import at, everywhere, keys, leaving, of, pod, standing
 
 S, P, W = Role.SCHEDULER, Role.PS, Role.WORKER
 
@@ -167,3 +168,20 @@ def test_is_old() -> None:
 def test_names_of_what_is_to_go() -> None:
     """Nothing is deleted twice."""
     assert names([pod(W, 0), leaving(W, 1), pod(S)]) == ((W, 0), (S, 0))
+
+
+def test_ignored_pods_stay_ignored() -> None:
+    """A failed pod that the job goes on without is remembered: once it is gone it is neither missed nor made again."""
+    rule = {"action": "IgnorePod", "onExitCodes": {"operator": "In", "values": [42]}}
+    one = job(worker=3, restart_policy="OnFailure", run_policy={"failurePolicy": {"rules": [rule]}})
+    failed = of(pod(S), pod(W, 0), pod(W, 1), pod(W, 2, "F", code=42))
+    told = decide(one, running(one), failed, at(70))
+    assert told.status["replicaStatuses"]["Worker"]["ignoredIndexes"] == "2"
+    gone = decide(one, told.status, of(pod(S), pod(W, 0), pod(W, 1)), at(80))
+    assert (gone.create_pods, gone.events, gone.status.get("attempt")) == ((), (), None)
+    assert gone.status["replicaStatuses"]["Worker"]["ignoredIndexes"] == "2"
+    ended = decide(one, gone.status, of(pod(S), pod(W, 0, "S"), pod(W, 1, "S")), at(90))
+    assert condition(ended, "Succeeded")["reason"] == "MSJobSucceeded"
+    restarted = decide(one, gone.status, of(pod(S), pod(W, 0), pod(W, 1, "F", code=1)), at(90))
+    assert restarted.status["attempt"] == 1
+    assert "ignoredIndexes" not in restarted.status["replicaStatuses"]["Worker"]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from msjob.api import AUXILIARY, ConditionType, Reason
 from msjob_controller.policy.conditions import (
     MESSAGE_LIMIT,
+    MOST_CONDITIONS,
     Condition,
     cut,
     drop,
@@ -210,3 +211,12 @@ def test_any_life(changes: list[tuple[ConditionType, Reason, bool, int]]) -> Non
             assert after[-1]["type"] == kind
         assert put(after, kind, reason, "again", at(second + 1), status=status) == after
         listed = after
+
+
+def test_room() -> None:
+    """Where the list is full, conditions that somebody else has put there make room; the operator's own never do."""
+    own = [{"type": kind.value, "status": "False"} for kind in (ConditionType.CREATED, ConditionType.RUNNING)]
+    foreign = [{"type": f"Foreign{number}", "status": "True"} for number in range(20)]
+    after = put([*own, *foreign], ConditionType.STALLED, Reason.QUOTA, "text", at(0))
+    assert len(after) == MOST_CONDITIONS
+    assert {"Created", "Running", "Stalled", "Foreign19"} <= {item["type"] for item in after}

@@ -134,7 +134,8 @@ class TestActive:
     def test_while_it_is_being_suspended(self) -> None:
         """Pods that are on their way out are given their time: the job is suspended, not late."""
         one, paused = limited(60), limited(60, suspend=True)
-        assert state(decide(paused, running(one), everywhere(one, "R"), at(99))) == ["Created=True", "Running=True"]
+        told = decide(paused, running(one), everywhere(one, "R"), at(99))
+        assert state(told) == ["Suspended=False", "Created=True", "Running=True"]
 
     def test_a_clock_that_was_set_back(self) -> None:
         """The deadline is never further away than it is long."""

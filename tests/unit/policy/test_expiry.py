@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from msjob_controller.policy.decide import decide
-from msjob_controller.policy.expiry import time_left
+from msjob.api import Problem
+from msjob_controller.policy.decide import decide, reject
+from msjob_controller.policy.expiry import of_unreadable, time_left
 from support.decisions import at_rest, job, running, state
 from support.pods import at, everywhere, of, stamp
 
@@ -98,3 +99,33 @@ class TestDecision:
         """A job that goes on is never removed, however old it is."""
         one = job(**ttl(0, restart_policy="OnFailure"))
         assert not decide(one, running(one), everywhere(one, letter), at(10**6)).delete_job
+
+
+@pytest.mark.parametrize(
+    ("spec", "seconds"),
+    [
+        ({"runPolicy": {"ttlSecondsAfterFinished": 60}}, 60),
+        ({"runPolicy": {"ttlSecondsAfterFinished": 0}}, 0),
+        ({"runPolicy": {"ttlSecondsAfterFinished": 60, "suspend": True}}, None),
+        ({"runPolicy": {"ttlSecondsAfterFinished": -1}}, None),
+        ({"runPolicy": {"ttlSecondsAfterFinished": "60"}}, None),
+        ({"runPolicy": {"ttlSecondsAfterFinished": True}}, None),
+        ({"runPolicy": []}, None),
+        (None, None),
+    ],
+)
+def test_of_a_job_that_cannot_be_read(spec: Any, seconds: int | None) -> None:
+    """What can be read of its TTL counts, also for a job that breaks a rule."""
+    assert of_unreadable({"spec": spec}) == seconds
+
+
+def test_of_a_job_that_breaks_a_rule() -> None:
+    """It fails, and goes once its time is over."""
+    problems = [Problem(("spec",), "no")]
+    ended = reject({}, problems, 1, at(0), ttl=60)
+    assert (ended.delete_job, ended.requeue_after) == (False, 60)
+    assert reject(ended.status, problems, 1, at(59), ttl=60).requeue_after == 1
+    assert reject(ended.status, problems, 1, at(60), ttl=60).delete_job
+    assert not reject(ended.status, problems, 1, at(10**6)).delete_job
+    at_once = reject({}, problems, 1, at(0), ttl=0)
+    assert (at_once.delete_job, at_once.requeue_after) == (False, 0)

@@ -30,7 +30,7 @@ def forcing(seconds: int | None, **fields: Any) -> Job:
         pytest.param(60, 100, 30, 100, (), [60], id="counted from when it was asked for"),
         pytest.param(10, 0, 30, 10, (), [20], id="never within the grace that it has"),
         pytest.param(10, 0, 30, 30, keys(W, 0), [], id="but as soon as that is over"),
-        pytest.param(60, 0, 0, 60, keys(W, 0), [], id="no grace"),
+        pytest.param(60, 0, 0, 60, (), [], id="without grace already: force adds nothing"),
         pytest.param(60, 0, 30, -(10**6), (), [90], id="the clock was set back"),
         pytest.param(None, 0, 30, 10**6, (), [], id="without the field there is no force"),
     ],

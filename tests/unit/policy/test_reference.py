@@ -74,6 +74,11 @@ def lives() -> Iterator[Decision]:
             yield decide(limited, before.status, failing(job, attempt), at(100))
             yield decide(limited, before.status, everywhere(job, "P", attempt=attempt), at(100))
         yield reject(before.status, PROBLEMS, 1, at(3))
+        going = decide(paused, before.status, everywhere(paused, "R", attempt=attempt), at(3))
+        yield going
+        yield decide(job, going.status, everywhere(job, "R", attempt=attempt), at(4))
+        yield decide(paused, going.status, everywhere(paused, "S", attempt=attempt), at(4))
+        yield reject(going.status, PROBLEMS, 1, at(4))
         suspended = decide(paused, before.status, NOTHING, at(3))
         yield suspended
         yield decide(job, suspended.status, NOTHING, at(4))
@@ -125,7 +130,7 @@ def test_events() -> None:
     """Every reason with an event is there, with the type that its events have; those of decisions are sent with it."""
     documented = [(reason, kind) for (reason,), (kind,), _ in table("Events")]
     assert len(documented) == len(set(documented))
-    silent = {Reason.PODS_READY, Reason.PODS_NOT_READY, Reason.RESOLVED}
+    silent = {Reason.PODS_READY, Reason.PODS_NOT_READY, Reason.RESOLVED, Reason.SUSPENDING}
     assert {reason for reason, _ in documented} == {str(reason) for reason in (*Reason, *EventReason)} - silent
     decisions = [*lives(), *warned()]
     sent = {(event.reason.value, event.type.value) for decision in decisions for event in decision.events}
@@ -149,7 +154,7 @@ def test_fields() -> None:
     documented = [names[0] for names, _ in table("Fields")]
     assert sorted(documented) == sorted(map(to_camel, MSJobStatus.model_fields))
     written: set[Any] = {field for decision in lives() for field in decision.status}
-    assert written == set(documented) - {"replacements"}
+    assert written == set(documented) - {"replacements", "kubeletRestarts"}
 
 
 def test_limit_of_messages() -> None:

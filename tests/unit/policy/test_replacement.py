@@ -126,10 +126,10 @@ def test_a_pause() -> None:
 
 
 def test_a_clock_that_was_set_back() -> None:
-    """No pod waits longer than the longest pause."""
+    """A time that no pause can be the reason for is over."""
     one = job(**ALONE)
     status = running(one) | {"replacements": [{"pod": "train-worker-1", "uid": "x", "time": stamp(10**8)}]}
-    assert decide(one, status, workers(pod(W, 0), pod(W, 2)), at(100)).requeue_after == 360
+    assert decide(one, status, workers(pod(W, 0), pod(W, 2)), at(100)).create_pods == keys(W, 1)
 
 
 def test_a_successor_that_is_there() -> None:
@@ -265,10 +265,15 @@ class TestByKubelet:
         assert decide(self.ONE, told.status, NOTHING, at(50)).create_pods == keys(W, 0)
 
     def test_a_new_pod_starts_from_none(self) -> None:
-        """What was counted is never taken back."""
-        status = running(self.ONE) | {"restarts": 5, "restartsCountTowardsLimit": 4}
+        """Restarts of a pod add to those of the pod before it, each once."""
+        before = {"uid": "another", "count": 4}
+        status = running(self.ONE) | {"restarts": 5, "restartsCountTowardsLimit": 4, "kubeletRestarts": before}
         told = decide(self.ONE, status, self.seen(RUNNING, 1), at(30))
-        assert (told.status["restarts"], told.status["restartsCountTowardsLimit"]) == (5, 4)
+        assert (told.status["restarts"], told.status["restartsCountTowardsLimit"]) == (6, 5)
+        again = decide(self.ONE, told.status, self.seen(RUNNING, 1), at(31))
+        assert again.status == told.status
+        more = decide(self.ONE, told.status, self.seen(RUNNING, 3), at(32))
+        assert (more.status["restarts"], more.status["restartsCountTowardsLimit"]) == (8, 7)
 
     @pytest.mark.parametrize(("limit", "restarts", "ends"), [(3, 3, False), (3, 4, True), (0, 0, False), (0, 1, True)])
     def test_a_limit_that_came_later(self, limit: int, restarts: int, *, ends: bool) -> None:

@@ -34,13 +34,14 @@ def test_suspended_while_running() -> None:
     going = decide(SUSPENDED, running(ONE), everywhere(ONE, "R"), at(20))
     assert set(going.delete_pods) == {(S, 0), *keys(W, 0, 1)}
     assert (going.delete_service, going.force_delete_pods) == (True, ())
-    assert state(going) == ["Created=True", "Running=True"]
+    assert state(going) == ["Suspended=False", "Created=True", "Running=True"]
+    assert condition(going, "Suspended")["reason"] == "MSJobSuspending"
     assert active(going) == 3
 
     leaves = Observed({(W, 1): leaving(W, 1)}, Service("train-scheduler-0", ADDRESS, deleting=True))
     waits = decide(SUSPENDED, going.status, leaves, at(25))
     assert (waits.delete_pods, waits.delete_service, waits.events) == ((), False, ())
-    assert (state(waits), active(waits)) == (["Created=True", "Running=True"], 1)
+    assert (state(waits), active(waits)) == (["Suspended=False", "Created=True", "Running=True"], 1)
 
     gone = decide(SUSPENDED, waits.status, NOTHING, at(30))
     assert state(gone) == ["Running=False", "Created=True", "Suspended=True"]
@@ -127,6 +128,25 @@ def test_resumed_before_all_is_gone() -> None:
     assert state(decide(RESUMED, then.status, everywhere(ONE, "R", attempt=1), at(50)))[-1] == "Running=True"
 
 
+def test_resumed_before_the_last_pod_is_gone() -> None:
+    """Pods that were told to go are waited for, and what becomes of them counts for nothing: a new attempt begins."""
+    one = job(restart_policy="Never", run_policy={"activeDeadlineSeconds": 100})
+    paused = job(restart_policy="Never", run_policy={"activeDeadlineSeconds": 100}, suspend=True)
+    going = decide(paused, running(one), everywhere(one, "R"), at(90))
+    leaves = of(leaving(W, 0, asked=90, grace=60), leaving(W, 1, asked=90, grace=60))
+    resumed = decide(one, going.status, leaves, at(120))
+    assert condition(resumed, "Suspended")["reason"] == "MSJobResumed"
+    assert condition(resumed, "Running")["status"] == "False"
+    assert (resumed.status["attempt"], resumed.status["startTime"]) == (1, stamp(120))
+    assert "restarts" not in resumed.status
+    assert "lastFailure" not in resumed.status
+    waits = decide(one, resumed.status, leaves, at(130))
+    assert (waits.create_pods, state(waits)[-1]) == ((), "Created=True")
+    made = decide(one, waits.status, of(), at(150))
+    assert made.create_pods == ((S, 0), *keys(W, 0, 1))
+    assert made.status["startTime"] == stamp(120)
+
+
 def test_suspended_while_restarting() -> None:
     """The job waits for no restart any more: Restarting goes, and the times with it."""
     retried, paused = job(restart_policy="OnFailure"), job(restart_policy="OnFailure", suspend=True)
@@ -134,7 +154,7 @@ def test_suspended_while_restarting() -> None:
     failed = decide(retried, status, standing(retried, Scheduler="R", Worker="FR"), at(100)).status
     assert failed["nextRestartTime"] == stamp(140)
     going = decide(paused, failed, of(leaving(W, 0, asked=100)), at(110))
-    assert state(going) == ["Created=True", "Restarting=True"]
+    assert state(going) == ["Suspended=False", "Created=True", "Restarting=True"]
     gone = decide(paused, going.status, NOTHING, at(120))
     assert state(gone) == ["Running=False", "Created=True", "Suspended=True"]
     assert not {"nextRestartTime", "replacements"} & gone.status.keys()

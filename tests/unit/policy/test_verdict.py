@@ -10,7 +10,7 @@ from msjob_controller.policy.observed import Pod
 from msjob_controller.policy.verdict import Verdict, ignored, judge
 from support.decisions import attempt_of, job
 from support.jobs import role
-from support.pods import keys, leaving, of, pod, put_out
+from support.pods import at, keys, leaving, of, pod, put_out
 
 S, P, W = Role.SCHEDULER, Role.PS, Role.WORKER
 FAIL, RESTART = FailureAction.FAIL_JOB, FailureAction.RESTART
@@ -300,6 +300,13 @@ class TestRules:
         assert verdict(one, pod(W, 0, "F", code=4, reason="Error")).action is FAIL
         assert verdict(one, pod(W, 0, "F", code=3, reason="OOMKilled")).action is FAIL
         assert verdict(one, pod(S, 0, "F", code=3, reason="Error")).action is FAIL
+
+    def test_a_pod_that_never_ran(self) -> None:
+        """A job that gave up because a pod never ran can be told apart from one whose process failed."""
+        one = ruled({"action": "Restart", "onPodReasons": ["NeverRan"]})
+        waited = pod(W, 0, "F", code=1, seconds=1800, started_at=at(0))
+        assert verdict(one, pod(S), waited, pod(W, 1, "P")).action is RESTART
+        assert verdict(one, pod(S), pod(W, 0, "F", code=1), pod(W, 1, "P")).action is FAIL
 
     @pytest.mark.parametrize("reason", ["Deleted", "NodeLost", "Evicted"])
     def test_what_the_operator_names(self, reason: str) -> None:
