@@ -234,6 +234,12 @@ class Operators:
             self._shared.wait_leading()
         return self._shared
 
+    def rest(self) -> None:
+        """End the operator that tests share, for a test that starts one in a way of its own."""
+        if self._shared is not None:
+            self._shared.terminate()
+            self._shared = None
+
     def start(
         self,
         *arguments: str,
@@ -243,9 +249,7 @@ class Operators:
         server: str | None = None,
     ) -> Operator:
         """Start an operator for one test, which need not be ready yet; the shared one ends first. See `Operator`."""
-        if self._shared is not None:
-            self._shared.terminate()
-            self._shared = None
+        self.rest()
         name = f"operator-{len(self._own) + 1}"
         operator = Operator(
             self._control_plane, name, *arguments, env=env, account=account, kubeconfig=kubeconfig, server=server

@@ -17,8 +17,9 @@ from support.testbed.kubeconfig import write_kubeconfig
 from support.testbed.waiting import wait_for
 
 
-def test_make_run(own_operators: Operators, jobs: Jobs, control_plane: ControlPlane) -> None:  # noqa: ARG001 - the shared one rests
+def test_make_run(own_operators: Operators, jobs: Jobs, control_plane: ControlPlane) -> None:
     """Outside the cluster ``make run`` takes the current kubeconfig and passes flags on; an interrupt ends it."""
+    own_operators.rest()
     port = free_port()
     flags = f"--namespace {jobs.namespace} --health-probe-bind-address 127.0.0.1:{port} --metrics-bind-address 0"
     with subprocess.Popen(
