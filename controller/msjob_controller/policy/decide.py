@@ -167,7 +167,12 @@ def _unfinished(job: Job, status: Mapping[str, Any], observed: Observed, now: da
 def _look(job: Job, status: Mapping[str, Any], observed: Observed, now: datetime) -> Situation:
     attempt = present(job, status, observed)
     ignored = verdict.ignored(job, attempt)
-    without = failure.tolerated(attempt, ignored, dynamic=bool(job.spec.enable_dynamic_worker))
+    tolerated = failure.tolerated(attempt, ignored, dynamic=bool(job.spec.enable_dynamic_worker))
+    # A pod that is being replaced is not left out, and neither is any once nothing else is left: it has to come back.
+    replaced = {entry["uid"] for entry in status.get("replacements") or []}
+    without = frozenset(key for key in tolerated if key not in attempt.pods or attempt.pods[key].uid not in replaced)
+    if failure.exhausted(attempt, without):
+        without = frozenset()
     return Situation(job, attempt, observed, without, now)
 
 
