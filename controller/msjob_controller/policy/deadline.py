@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from msjob.api import Job, Reason
+from msjob_controller.policy import messages
 from msjob_controller.policy.times import parse_time, remaining
 
 
@@ -12,10 +13,10 @@ def exceeded(job: Job, status: Mapping[str, Any], now: datetime) -> tuple[Reason
     """The deadline that has passed, if one has: reason and a sentence about it."""
     if _active(job, status, now) == 0:
         limit = job.run_policy.active_deadline_seconds
-        return Reason.DEADLINE, f"it was active longer than activeDeadlineSeconds {limit}"
+        return Reason.DEADLINE, messages.DEADLINE.format(seconds=limit)
     if _startup(job, status, now) == 0:
         limit = job.run_policy.startup_deadline_seconds
-        return Reason.STARTUP_DEADLINE, f"not all its pods ran within startupDeadlineSeconds {limit}"
+        return Reason.STARTUP_DEADLINE, messages.STARTUP_DEADLINE.format(seconds=limit)
     return None
 
 

@@ -24,6 +24,7 @@ from msjob_controller.policy import (
     expiry,
     failure,
     forced,
+    messages,
     restart,
     scale,
     skew,
@@ -96,7 +97,7 @@ def reject(
     ended = dict(status)
     events: tuple[Event, ...] = ()
     if not conditions.finished(status.get("conditions") or []):
-        message = f"The job is invalid: {summarise(problems)}"
+        message = messages.INVALID.format(problems=summarise(problems))
         current = dict(status) | {"observedGeneration": generation}
         ended, event = finish(current, ConditionType.FAILED, Reason.FAILED_VALIDATION, message, now)
         events = (event,)
@@ -159,7 +160,7 @@ def _unfinished(job: Job, status: Mapping[str, Any], observed: Observed, now: da
     current = {key: value for key, value in current.items() if value is not None}
     if why is not None:
         current["replicaStatuses"] = counts.at_success(current["replicaStatuses"])
-        message = f"{at.name} successfully completed: {why}."
+        message = messages.SUCCEEDED.format(job=at.name, why=why)
         return _end(at, current, ConditionType.SUCCEEDED, Reason.SUCCEEDED, message, events)
     return _unsuccessful(at, current, events) or _go_on(at, current, events)
 
@@ -190,7 +191,7 @@ def _begin(job: Job, status: Mapping[str, Any], now: datetime) -> tuple[dict[str
     listed = list(status.get("conditions") or [])
     events: list[Event] = []
     if conditions.find(listed, ConditionType.CREATED) is None:
-        message = f"MSJob {job.namespace}/{job.name} is created."
+        message = messages.CREATED.format(job=f"{job.namespace}/{job.name}")
         listed = conditions.put(listed, ConditionType.CREATED, Reason.CREATED, message, now)
         events.append(Event(EventType.NORMAL, Reason.CREATED, message))
         events += [Event(EventType.WARNING, notice.reason, notice.message) for notice in notices(job)]
@@ -218,7 +219,8 @@ def _unsuccessful(at: Situation, status: dict[str, Any], events: tuple[Event, ..
     expired = _kubelet_limit(at, status) or deadline.exceeded(at.job, status, at.now)
     if expired is not None:
         reason, why = expired
-        return _end(at, status, ConditionType.FAILED, reason, f"{at.name} has failed: {why}.", events)
+        message = messages.FAILED.format(job=at.name, why=why)
+        return _end(at, status, ConditionType.FAILED, reason, message, events)
     if judged is None:
         return None
     if not failure.takes_all_along(at.job, failures):
@@ -236,9 +238,7 @@ def _failures(at: Situation, status: Mapping[str, Any]) -> list[Failure]:
 def _judge(at: Situation, status: Mapping[str, Any], found: Failure) -> Verdict:
     if failure.follows(at.job, status, at.attempt, found):
         first = status["lastFailure"]["pod"]
-        return Verdict(
-            FailureAction.RESTART_IGNORING_LIMIT, f"it followed pod {first}, which counts already", follows=True
-        )
+        return Verdict(FailureAction.RESTART_IGNORING_LIMIT, messages.FOLLOWED.format(pod=first), follows=True)
     return verdict.judge(at.job, found, status.get("restartsCountTowardsLimit") or 0)
 
 
@@ -262,8 +262,8 @@ def _fail(
     at: Situation, status: dict[str, Any], found: Failure, judged: Verdict, events: tuple[Event, ...]
 ) -> Decision:
     status = {**status, "lastFailure": failure.record(found, at.attempt.number, at.now, counts=False)}
-    why = f"; {judged.why}" if judged.why else ""
-    message = f"{at.name} has failed: {failure.describe(found)}{why}."
+    why = "; ".join(filter(None, (failure.describe(found), judged.why)))
+    message = messages.FAILED.format(job=at.name, why=why)
     return _end(at, status, ConditionType.FAILED, judged.reason, message, events + _exit_events(at.job, found))
 
 
@@ -305,13 +305,13 @@ def _kubelet_limit(at: Situation, status: Mapping[str, Any]) -> tuple[Reason, st
         return None
     if (status.get("restartsCountTowardsLimit") or 0) <= limit:
         return None
-    return Reason.BACKOFF_LIMIT, f"its container was restarted more than {limit} times; backoffLimit {limit} is used up"
+    return Reason.BACKOFF_LIMIT, messages.KUBELET_LIMIT.format(limit=limit)
 
 
 def _exit_events(job: Job, found: Failure) -> tuple[Event, ...]:
     if found.exit_code is None:
         return ()
-    message = f"Pod {job.namespace}/{found.pod} exited with code {found.exit_code}"
+    message = messages.EXITED.format(pod=f"{job.namespace}/{found.pod}", code=found.exit_code)
     return (Event(EventType.WARNING, EventReason.EXITED_WITH_CODE, message),)
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from msjob.api import Job, LaunchMode, RestartScope, Role, meta
+from msjob_controller.policy import messages
 from msjob_controller.policy.attempt import Attempt
 from msjob_controller.policy.conditions import cut
 from msjob_controller.policy.observed import End, Outcome, Pod, PodKey
@@ -172,16 +173,17 @@ def follows(job: Job, status: Mapping[str, Any], attempt: Attempt, failure: Fail
 def describe(failure: Failure) -> str:
     """The failure in a sentence."""
     if failure.reason == DELETED:
-        return f"pod {failure.pod} was deleted"
+        return messages.POD_DELETED.format(pod=failure.pod)
     if failure.reason == NODE_LOST:
-        return f"pod {failure.pod} was lost with node {failure.node or 'of unknown name'}"
+        return messages.POD_LOST.format(pod=failure.pod, node=failure.node or "of unknown name")
     if failure.reason == NEVER_RAN:
-        return f"pod {failure.pod} never ran{f' ({failure.message})' if failure.message else ''}"
+        return f"{messages.POD_NEVER_RAN.format(pod=failure.pod)}{f' ({failure.message})' if failure.message else ''}"
     cause = ": ".join(filter(None, (failure.reason, failure.message)))
     if failure.exit_code is None:
-        return f"pod {failure.pod} failed ({cause or 'no reason given'})"
+        return f"{messages.POD_FAILED.format(pod=failure.pod)} ({cause or 'no reason given'})"
     cause = "" if cause == "Error" else f" ({cause})" if cause else ""
-    return f"pod {failure.pod} failed: container {failure.container} exited with code {failure.exit_code}{cause}"
+    exited = messages.POD_EXITED.format(pod=failure.pod, container=failure.container, code=failure.exit_code)
+    return f"{exited}{cause}"
 
 
 def rejoins(job: Job, role: Role) -> bool:

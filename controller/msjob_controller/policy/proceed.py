@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from msjob.api import ConditionType, Reason
-from msjob_controller.policy import conditions, counts, deadline, restart
+from msjob_controller.policy import conditions, counts, deadline, messages, restart
 from msjob_controller.policy.attempt import keys
 from msjob_controller.policy.decision import Decision, Event, EventType
 from msjob_controller.policy.observed import PodKey
@@ -75,13 +75,13 @@ def _states(at: Situation, status: Status) -> tuple[Status, tuple[Event, ...]]:
     listed = status["conditions"]
     events: tuple[Event, ...] = ()
     if counts.all_running(at.attempt, at.without) and not conditions.is_true(listed, ConditionType.RUNNING):
-        message = f"{at.name} is running."
+        message = messages.RUNNING.format(job=at.name)
         listed = conditions.put(listed, ConditionType.RUNNING, Reason.RUNNING, message, at.now)
         events = (Event(EventType.NORMAL, Reason.RUNNING, message),)
     good, wanted = counts.ready(at.attempt, at.without)
     reason = Reason.PODS_READY if good == wanted else Reason.PODS_NOT_READY
     # Without numbers, which would be old at once: the message stands as long as the reason does.
-    message = "All pods are ready." if good == wanted else "Not all pods are ready."
+    message = messages.PODS_READY if good == wanted else messages.PODS_NOT_READY
     listed = conditions.put(listed, ConditionType.PODS_READY, reason, message, at.now, status=good == wanted)
     return {**status, "conditions": listed}, events
 

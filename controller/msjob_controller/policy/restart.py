@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from msjob.api import ConditionType, FailureAction, Job, Reason
-from msjob_controller.policy import backoff, conditions
+from msjob_controller.policy import backoff, conditions, messages
 from msjob_controller.policy.attempt import Attempt
 from msjob_controller.policy.decision import Event, EventType
 from msjob_controller.policy.failure import NODE_LOST, Failure, describe, of_last_end, record
@@ -106,7 +106,7 @@ def reattribute(status: Status, attempt: Attempt, observed: Observed) -> Status:
                 "role": pod.role.value,
                 "index": pod.index,
                 "reason": NODE_LOST,
-                "message": f"learned after pod {last.get('pod')} had failed",
+                "message": messages.LEARNED_LATE.format(pod=last.get("pod")),
                 "time": last.get("time"),
                 "node": pod.node,
                 "attempt": last["attempt"],
@@ -154,13 +154,14 @@ def _why(judged: Verdict) -> str:
 
 def _tally(job: Job, status: Status, pause: int) -> str:
     limit = job.run_policy.backoff_limit
-    of = "" if limit is None else f" of {limit}"
-    later = f", in {pause} s" if pause else ""
-    return f"restart {status['restarts']}, {status['restartsCountTowardsLimit']}{of} counted{later}"
+    text = messages.TALLY if limit is None else messages.TALLY_OF
+    counted = status["restartsCountTowardsLimit"]
+    tally = text.format(restarts=status["restarts"], counted=counted, limit=limit)
+    return f"{tally}{messages.LATER.format(seconds=pause) if pause else ''}"
 
 
 def _restarting(job: Job, status: Status, why: str, now: datetime) -> tuple[Status, tuple[Event, ...]]:
-    message = f"MSJob {job.namespace}/{job.name} is restarting: {why}."
+    message = messages.RESTARTING.format(job=f"{job.namespace}/{job.name}", why=why)
     listed = conditions.put(
         status["conditions"], ConditionType.RESTARTING, Reason.RESTARTING, message, now, refresh=True
     )

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from msjob.api import ConditionType, Job, Reason, Role
-from msjob_controller.policy import conditions, restart
+from msjob_controller.policy import conditions, messages, restart
 from msjob_controller.policy.attempt import Attempt, coordinated, is_old
 from msjob_controller.policy.decision import Event, EventType
 from msjob_controller.policy.observed import Observed
@@ -32,7 +32,8 @@ def restart_for_size(job: Job, status: Status, attempt: Attempt, now: datetime) 
     It is no restart in the sense of the limits, and nothing waits.
     """
     before, after = status.get("workerReplicas"), job.replicas(Role.WORKER)
-    message = f"MSJob {job.namespace}/{job.name} is restarting: it is scaled from {before} to {after} Workers."
+    why = messages.SCALED.format(before=before, after=after)
+    message = messages.RESTARTING.format(job=f"{job.namespace}/{job.name}", why=why)
     status = restart.begin_attempt(status, attempt) | {"workerReplicas": after}
     listed = conditions.put(
         status["conditions"], ConditionType.RESTARTING, Reason.RESTARTING, message, now, refresh=True

@@ -30,4 +30,4 @@ class Situation:
     @property
     def name(self) -> str:
         """The job as messages name it."""
-        return f"MSJob {self.job.namespace}/{self.job.name}"
+        return f"{self.job.namespace}/{self.job.name}"

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from msjob.api import ConditionType, Job, Reason, meta
-from msjob_controller.policy import conditions
+from msjob_controller.policy import conditions, messages
 from msjob_controller.policy.attempt import Attempt
 from msjob_controller.policy.observed import Observed, Outcome, Pod
 from msjob_controller.policy.times import parse_time, remaining
@@ -61,8 +61,8 @@ def cause(job: Job, attempt: Attempt, observed: Observed, now: datetime) -> Caus
     for reason in _ORDER:
         if reason in found:
             pods = sorted(found[reason], key=lambda item: (item[0].role, item[0].index))
-            more = f" (and {len(pods) - 1} more pods)" if len(pods) > 1 else ""
-            return Cause(reason, f"pod {pods[0][0].name}: {pods[0][1]}{more}")
+            text = messages.STALLED if len(pods) == 1 else messages.STALLED_PODS
+            return Cause(reason, text.format(pod=pods[0][0].name, what=pods[0][1], more=len(pods) - 1))
     return None
 
 
@@ -92,7 +92,7 @@ def update(
     reason = before.get("reason")
     if (missing and reason not in _FROM_PODS) or _hold(before, observed, now):
         return listed, False
-    message = "What kept the job from going on is over."
+    message = messages.RESOLVED
     return conditions.put(listed, ConditionType.STALLED, Reason.RESOLVED, message, now, status=False), False
 
 
@@ -117,9 +117,10 @@ def _hindered(pod: Pod) -> tuple[Reason, str] | None:
         return None
     if pod.outcome is Outcome.RUNNING and pod.started and trouble.container not in ("", meta.CONTAINER):
         return None
-    where = f"container {trouble.container}: " if trouble.container else ""
     what = ": ".join(filter(None, (trouble.reason, trouble.message)))
-    return _REASONS.get(trouble.reason, Reason.IMAGE_PULL), f"{where}{what}"
+    if trouble.container:
+        what = messages.IN_CONTAINER.format(container=trouble.container, what=what)
+    return _REASONS.get(trouble.reason, Reason.IMAGE_PULL), what
 
 
 def _overdue(pod: Pod, observed: Observed, now: datetime) -> float | None:
@@ -132,14 +133,10 @@ def _overdue(pod: Pod, observed: Observed, now: datetime) -> float | None:
 
 def _hangs(job: Job, pod: Pod, observed: Observed) -> str:
     if pod.node not in observed.lost_nodes:
-        return f"it is being deleted and does not go; see its node {pod.node or '(none)'} and its finalizers"
+        return messages.HANGS.format(node=pod.node or "(none)")
     limit = job.run_policy.force_delete_after_seconds
-    hope = (
-        "set runPolicy.forceDeleteAfterSeconds, or delete it with --force once its process is known to be dead"
-        if limit is None
-        else f"it is removed by force {limit} s after its deletion"
-    )
-    return f"it is being deleted on node {pod.node}, which is lost; {hope}"
+    hope = messages.HOPE_BY_HAND if limit is None else messages.HOPE_BY_FORCE.format(seconds=limit)
+    return messages.HANGS_ON_LOST_NODE.format(node=pod.node, hope=hope)
 
 
 def _stands(condition: Mapping[str, Any], now: datetime) -> float | None:

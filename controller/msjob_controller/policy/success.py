@@ -7,6 +7,7 @@ decides nothing.
 from collections.abc import Set as AbstractSet
 
 from msjob.api import Job, Role, SuccessPolicy
+from msjob_controller.policy import messages
 from msjob_controller.policy.attempt import Attempt
 from msjob_controller.policy.observed import Outcome, PodKey
 
@@ -35,13 +36,13 @@ def succeeded(job: Job, attempt: Attempt, without: AbstractSet[PodKey] = frozens
         return _all(len(matter), len(workers), without=len(workers or attempt.wanted) - len(matter))
     early = workers and not job.spec.enable_dynamic_worker and job.success_policy is SuccessPolicy.DEFAULT
     if early and attempt.outcome(workers[0]) is Outcome.SUCCEEDED:
-        return "Worker 0 succeeded"
+        return messages.WORKER_0
     return None
 
 
 def _all(good: int, workers: int, *, without: int) -> str:
     if without:
-        return f"{good} of {good + without} {'Workers' if workers else 'pods'} succeeded"
+        return messages.SOME.format(count=good, all=good + without, what="Workers" if workers else "pods")
     if not workers:
-        return f"all {good} pods succeeded"
-    return f"all {good} Workers succeeded" if good > 1 else "its Worker succeeded"
+        return messages.ALL_PODS.format(count=good)
+    return messages.ALL_WORKERS.format(count=good) if good > 1 else messages.ITS_WORKER

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from msjob.api import ConditionType, Job, Reason
-from msjob_controller.policy import conditions, restart
+from msjob_controller.policy import conditions, messages, restart
 from msjob_controller.policy.attempt import Attempt
 from msjob_controller.policy.cleanup import autoscaler_there
 from msjob_controller.policy.decision import Decision, Event, EventType
@@ -27,12 +27,12 @@ def suspend(job: Job, status: dict[str, Any], attempt: Attempt, observed: Observ
     autoscaler = autoscaler_there(observed)
     listed = status["conditions"]
     if observed.pods and not conditions.is_true(listed, ConditionType.SUSPENDED):
-        message = f"MSJob {job.namespace}/{job.name} is being suspended: its pods are told to go."
+        message = messages.SUSPENDING.format(job=f"{job.namespace}/{job.name}")
         listed = conditions.put(listed, ConditionType.SUSPENDED, Reason.SUSPENDING, message, now, status=False)
         status = {**status, "conditions": listed}
     if observed.pods or conditions.is_true(listed, ConditionType.SUSPENDED):
         return Decision(status, delete_pods=pods, delete_service=service, delete_autoscaler=autoscaler)
-    message = f"MSJob {job.namespace}/{job.name} is suspended."
+    message = messages.SUSPENDED.format(job=f"{job.namespace}/{job.name}")
     if conditions.is_true(listed, ConditionType.RESTARTING):
         # It takes the place of Restarting; the two are never there together.
         listed = conditions.put(listed, ConditionType.RUNNING, Reason.SUSPENDED, message, now, status=False)
@@ -65,7 +65,7 @@ def resume(
     under_way = is_under_way(listed)
     if not (under_way or conditions.is_true(listed, ConditionType.SUSPENDED)):
         return status, ()
-    message = f"MSJob {job.namespace}/{job.name} is resumed."
+    message = messages.RESUMED.format(job=f"{job.namespace}/{job.name}")
     if under_way:
         status = restart.begin_attempt(status, attempt)
         for kind in (ConditionType.RUNNING, ConditionType.RESTARTING):

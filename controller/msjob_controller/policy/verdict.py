@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from msjob.api import FailureAction, FailureRule, Job, Reason, RestartPolicy, Role, meta
+from msjob_controller.policy import messages
 from msjob_controller.policy.attempt import Attempt
 from msjob_controller.policy.failure import Failure
 from msjob_controller.policy.observed import Outcome, PodKey
@@ -55,18 +56,18 @@ def judge(job: Job, failure: Failure, counted: int) -> Verdict:
     action, why = _action(job, failure)
     limit = job.run_policy.backoff_limit
     if action is FailureAction.RESTART and limit is not None and counted >= limit:
-        return Verdict(FailureAction.FAIL_JOB, f"backoffLimit {limit} is used up", Reason.BACKOFF_LIMIT)
+        return Verdict(FailureAction.FAIL_JOB, messages.LIMIT.format(limit=limit), Reason.BACKOFF_LIMIT)
     return Verdict(action, why)
 
 
 def _action(job: Job, failure: Failure) -> tuple[FailureAction, str]:
     rule = _rule(job, failure.judged, failure.exit_codes, failure.conditions, failure.reasons)
     if rule is not None and rule[1].action is not FailureAction.IGNORE_POD:
-        return rule[1].action, f"rule {rule[0]} of failurePolicy says {rule[1].action.value}"
+        return rule[1].action, messages.RULE.format(number=rule[0], action=rule[1].action.value)
     if not failure.taken and (rule is not None or _by_design(job, failure)):
-        return FailureAction.FAIL_JOB, "no pod is left that the job could go on with"
+        return FailureAction.FAIL_JOB, messages.NONE_LEFT
     if failure.disrupted:
-        return FailureAction.RESTART_IGNORING_LIMIT, "a disruption does not count"
+        return FailureAction.RESTART_IGNORING_LIMIT, messages.DISRUPTION
     return _by_policy(job.roles[failure.judged].restart_policy, failure.judged_code)
 
 
@@ -78,11 +79,13 @@ def _by_design(job: Job, failure: Failure) -> bool:
 def _by_policy(policy: RestartPolicy, code: int | None) -> tuple[FailureAction, str]:
     match policy:
         case RestartPolicy.ALWAYS | RestartPolicy.ON_FAILURE:
-            return FailureAction.RESTART, f"restartPolicy {policy.value}"
+            return FailureAction.RESTART, messages.POLICY.format(policy=policy.value)
         case RestartPolicy.EXIT_CODE:
             # Without an exit code the pod failed outside its process, which is worth another try (kubeflow: 0xbeef).
             retry = code is None or code in RETRYABLE
-            return FailureAction.RESTART if retry else FailureAction.FAIL_JOB, "restartPolicy ExitCode"
+            return FailureAction.RESTART if retry else FailureAction.FAIL_JOB, messages.POLICY.format(
+                policy=policy.value
+            )
     return FailureAction.FAIL_JOB, ""
 
 
