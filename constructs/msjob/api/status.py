@@ -73,13 +73,6 @@ class LastFailure(ApiModel):
     )
 
 
-class KubeletRestarts(ApiModel):
-    """Restarts that the kubelet has made by itself, of a pod for which that is left to it."""
-
-    uid: Annotated[str, Field(max_length=64)] = Field(description="UID of the pod.")
-    count: Count = Field(description="Restarts of its container that are counted already.")
-
-
 class PodReplacement(ApiModel):
     """A failed pod that is replaced alone, because its role has restartScope Pod."""
 
@@ -124,8 +117,8 @@ class MSJobStatus(ApiModel):
     replacements: Annotated[list[PodReplacement], Field(max_length=100)] | None = Field(
         None, description="Failed pods that are being replaced one by one."
     )
-    kubelet_restarts: KubeletRestarts | None = Field(
-        None, description="Restarts by the kubelet that are counted already, where they are left to it."
+    kubelet_restarts: Count | None = Field(
+        None, description="Restarts by the kubelet of pods that are there, which are counted already."
     )
     last_failure: LastFailure | None = Field(None, description="The last pod that was to blame.")
     last_reconcile_time: datetime | None = Field(

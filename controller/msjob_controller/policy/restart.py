@@ -5,7 +5,7 @@ nothing that becomes of its pods counts again, however often or late the operato
 """
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from msjob.api import ConditionType, FailureAction, Job, Reason
@@ -13,7 +13,7 @@ from msjob_controller.policy import backoff, conditions, messages
 from msjob_controller.policy.attempt import Attempt
 from msjob_controller.policy.decision import Event, EventType
 from msjob_controller.policy.failure import NODE_LOST, Failure, describe, of_last_end, record
-from msjob_controller.policy.observed import Observed
+from msjob_controller.policy.observed import Observed, Pod
 from msjob_controller.policy.times import format_time, parse_time
 from msjob_controller.policy.verdict import Verdict
 
@@ -118,22 +118,29 @@ def reattribute(status: Status, attempt: Attempt, observed: Observed) -> Status:
 
 
 def by_kubelet(status: Status, attempt: Attempt, now: datetime) -> Status:
-    """Count what the kubelet restarts where that is left to it, and tell what for."""
-    for pod in attempt.pods.values():
-        known = status.get("kubeletRestarts") or {}
-        counted = known.get("count") or 0 if known.get("uid") == pod.uid else 0
-        more = pod.restart_count - counted
-        if not pod.kubelet_restarts or more <= 0:
-            continue
-        status = {
-            **status,
-            "kubeletRestarts": {"uid": pod.uid, "count": pod.restart_count},
-            "restarts": (status.get("restarts") or 0) + more,
-            "restartsCountTowardsLimit": (status.get("restartsCountTowardsLimit") or 0) + more,
-        }
-        if pod.last_end is not None:
-            status["lastFailure"] = record(of_last_end(pod, pod.last_end), attempt.number, now, counts=True)
+    """Count what the kubelet restarts where that is left to it, and tell what for.
+
+    The status keeps the sum over the pods that are there. It falls when one of them is replaced, which is no restart by
+    the kubelet.
+    """
+    pods = [pod for pod in attempt.pods.values() if pod.kubelet_restarts and pod.restart_count > 0]
+    known, seen = status.get("kubeletRestarts") or 0, sum(pod.restart_count for pod in pods)
+    if seen == known:
+        return status
+    status = {**status, "kubeletRestarts": seen}
+    if seen > known:
+        for field in ("restarts", "restartsCountTowardsLimit"):
+            status[field] = (status.get(field) or 0) + seen - known
+        last = max((pod for pod in pods if pod.last_end is not None), key=_ended, default=None)
+        if last is not None and last.last_end is not None:
+            status["lastFailure"] = record(of_last_end(last, last.last_end), attempt.number, now, counts=True)
     return status
+
+
+def _ended(pod: Pod) -> datetime:
+    """When the container of a pod ended before its last restart."""
+    when = None if pod.last_end is None else pod.last_end.finished_at
+    return when or datetime.min.replace(tzinfo=UTC)
 
 
 def _charge(status: Status, attempt: Attempt, failure: Failure, judged: Verdict, now: datetime) -> Status:

@@ -105,7 +105,7 @@ statuses = record(
     attempt=st.integers(0, 4),
     readyAttempt=st.integers(0, 2),
     workerReplicas=st.integers(0, 5),
-    kubeletRestarts=record({"uid": st.just("uid-train-worker-0"), "count": restarts}),
+    kubeletRestarts=restarts,
     nextRestartTime=times,
     replacements=st.lists(
         record(

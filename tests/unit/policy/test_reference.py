@@ -9,6 +9,7 @@ from pydantic.alias_generators import to_camel
 
 from msjob.api import EventReason, Job, Problem, Reason, Role
 from msjob.api.status import MSJobStatus
+from msjob_controller.policy import messages
 from msjob_controller.policy.conditions import MESSAGE_LIMIT
 from msjob_controller.policy.decide import decide, reject, stall
 from msjob_controller.policy.decision import Decision
@@ -160,3 +161,9 @@ def test_fields() -> None:
 def test_limit_of_messages() -> None:
     """The page names the length that messages are cut to."""
     assert f"cut to {MESSAGE_LIMIT} characters" in PAGE
+
+
+def test_messages() -> None:
+    """Every text that conditions and events are made of is there, word for word, and no other."""
+    documented = [names[0] for names, _ in table("Messages")]
+    assert documented == [text for name, text in vars(messages).items() if name.isupper()]

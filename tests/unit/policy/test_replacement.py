@@ -266,9 +266,10 @@ class TestByKubelet:
 
     def test_a_new_pod_starts_from_none(self) -> None:
         """Restarts of a pod add to those of the pod before it, each once."""
-        before = {"uid": "another", "count": 4}
-        status = running(self.ONE) | {"restarts": 5, "restartsCountTowardsLimit": 4, "kubeletRestarts": before}
-        told = decide(self.ONE, status, self.seen(RUNNING, 1), at(30))
+        status = running(self.ONE) | {"restarts": 5, "restartsCountTowardsLimit": 4, "kubeletRestarts": 4}
+        fresh = decide(self.ONE, status, self.seen(RUNNING, 0), at(29))
+        assert (fresh.status["restarts"], fresh.status["kubeletRestarts"]) == (5, 0)
+        told = decide(self.ONE, fresh.status, self.seen(RUNNING, 1), at(30))
         assert (told.status["restarts"], told.status["restartsCountTowardsLimit"]) == (6, 5)
         again = decide(self.ONE, told.status, self.seen(RUNNING, 1), at(31))
         assert again.status == told.status
@@ -282,3 +283,12 @@ class TestByKubelet:
         told = decide(limited, running(self.ONE), self.seen(RUNNING, restarts), at(30))
         assert (condition(told, "Failed").get("reason") == "BackoffLimitExceeded") is ends
         assert told.delete_pods == (keys(W, 0) if ends else ())
+
+    def test_several_pods(self) -> None:
+        """Pods of the Go operator, which leaves them all to the kubelet, add up, and each restart counts once."""
+        one = job(scheduler=None, worker=2, restart_policy="OnFailure")
+        seen = of(pod(W, 0, kubelet_restarts=True, restart_count=2), pod(W, 1, kubelet_restarts=True, restart_count=1))
+        told = decide(one, running(one), seen, at(30))
+        assert (told.status["restarts"], told.status["kubeletRestarts"]) == (3, 3)
+        again = decide(one, told.status, seen, at(31))
+        assert again.status == told.status
