@@ -47,6 +47,8 @@ def test_scheduler_alone(jobs: Jobs) -> None:
     assert jobs.true() == ["Created", "Running"]
 
     jobs.finish("worker-0", code=1)
+    jobs.wait_status(attempt=1, restarts=2)
+    jobs.set_status(nextRestartTime=moment(-1))
     jobs.wait_attempt(1, 3)
 
 
