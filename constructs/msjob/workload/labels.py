@@ -1,10 +1,13 @@
 """Labels and owner of everything a job owns."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from msjob.api import Job, Role, meta
 from msjob.workload.tokens import Tokens
+
+OF_ONE_POD: Final = (meta.LABEL_REPLICA_INDEX, meta.LABEL_REPLICA_INDEX_OLD, meta.LABEL_RESTART_ATTEMPT)
+"""Labels whose values differ between pods of one role."""
 
 
 def selector(job: Job, role: Role | None = None) -> dict[str, str]:

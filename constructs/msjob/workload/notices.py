@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from msjob.api import EventReason, Job, LaunchMode, RestartScope, Role, RoleSpec, meta
-from msjob.workload import environment, msrun, pods
+from msjob.workload import environment, hosts, msrun, pods
 from msjob.workload.tokens import Tokens
 
 
@@ -78,13 +78,13 @@ def _host_port(job: Job) -> Iterator[Notice]:
 
 def _host_names(job: Job) -> Iterator[Notice]:
     spec = job.roles.get(Role.WORKER)
-    if spec is None or not pods.shares_host_names(job, spec):
+    if spec is None or not hosts.shares_host_names(job, spec):
         return
-    if pods.kept_apart(job, spec):
+    if hosts.kept_apart(job, spec):
         yield Notice(
             EventReason.HOST_NETWORK,
             "Worker: with hostNetwork each Worker is kept on a node of its own, since MindSpore numbers devices by "
-            "host name; a required podAntiAffinity of the template takes the place of the operator's",
+            "host name; the operator adds a required podAntiAffinity to those of the template",
             (*_template_path(spec), "hostNetwork"),
         )
     elif spec.template["spec"].get("nodeName"):

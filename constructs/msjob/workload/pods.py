@@ -4,7 +4,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from msjob.api import Job, LaunchMode, Role, RoleSpec, meta
+from msjob.api import Job, Role, RoleSpec, meta
+from msjob.workload import hosts
 from msjob.workload import labels as labelling
 from msjob.workload.environment import EnvVar
 from msjob.workload.plain import plain
@@ -16,7 +17,6 @@ GRACE_SECONDS: Final = 10
 Python as PID 1 ignores SIGTERM (measured), so Kubernetes' 30 s would only be waited out.
 """
 
-_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 _CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
 
 Manifest = dict[str, Any]
@@ -82,26 +82,6 @@ def shares_hostname(job: Job, spec: RoleSpec) -> bool:
     return bool(named) and sum(role.replicas for role in job.roles.values()) > 1
 
 
-def shares_host_names(job: Job, spec: RoleSpec) -> bool:
-    """Whether several pods of a role would have one host name, that of their node, if they met on it.
-
-    MindSpore numbers devices by host name: two pods with 8 each would count to 16. It matters for Workers alone, and
-    not in `Standalone`, where no process knows of another.
-    """
-    several = spec.role is Role.WORKER and spec.replicas > 1
-    return several and spec.host_network and job.launch_mode is not LaunchMode.STANDALONE
-
-
-def kept_apart(job: Job, spec: RoleSpec) -> bool:
-    """Whether the operator keeps such pods on different nodes.
-
-    A template that says itself where its pods go, or what they must stay away from, is left as it is.
-    """
-    pod = spec.template.get("spec") or {}
-    anti_affinity = (pod.get("affinity") or {}).get("podAntiAffinity") or {}
-    return shares_host_names(job, spec) and not (pod.get("nodeName") or anti_affinity.get(_REQUIRED))
-
-
 def overridden(spec: RoleSpec, environment: Sequence[EnvVar]) -> list[str]:
     """Names of injected variables that the user's template sets too; the user's value is the one that counts."""
     own = {entry.get("name") for entry in spec.container.get("env") or []}
@@ -113,10 +93,8 @@ def _spec(job: Job, role: RoleSpec, spec: Manifest, environment: Sequence[EnvVar
     spec.setdefault("terminationGracePeriodSeconds", GRACE_SECONDS)
     if shares_hostname(job, role):
         del spec["hostname"]
-    if kept_apart(job, role):
-        others = {"matchLabels": labelling.selector(job, role.role)}
-        anti_affinity = spec.setdefault("affinity", {}).setdefault("podAntiAffinity", {})
-        anti_affinity[_REQUIRED] = [{"labelSelector": others, "topologyKey": "kubernetes.io/hostname"}]
+    if hosts.kept_apart(job, role):
+        hosts.keep_apart(job, role, spec)
     for kind in _CONTAINERS:
         for port in itertools.chain.from_iterable(container.get("ports", []) for container in spec.get(kind, [])):
             # The one default of the template's schema: a job from a file has to give what the stored one gives.

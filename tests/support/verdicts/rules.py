@@ -1,11 +1,13 @@
 """Each rule that needs one state of a job only: jobs that keep it and jobs that break it."""
 
-from support.jobs import Json, msjob, role
+from support.jobs import Json, msjob, role, template
 from support.verdicts.case import CPU_METRIC, EVICTED, FAILURE_RULE, WORKER, changed, failing, on_codes
 
 _ROLES = "spec.msReplicaSpecs"
 _OTHER = {"spec": {"containers": [{"name": "main", "image": "example.com/a:1"}]}}
 _SIDECAR = {"name": "logs", "image": "example.com/logs:1"}
+_ON_NODE = template(host_network=True, node_name="node-1")
+_NODE_NAME = f"{WORKER}.template.spec.nodeName"
 
 RULES_GOOD: dict[str, dict[str, Json]] = {
     "name": {
@@ -36,6 +38,20 @@ RULES_GOOD: dict[str, dict[str, Json]] = {
     "launch-msrun": {
         "workers": msjob(launch_mode="Msrun", scheduler=None),
         "scheduler-and-workers": msjob(launch_mode="Msrun"),
+    },
+    "host-network-node": {
+        "one-worker": msjob(worker=role(1, _ON_NODE)),
+        "default-replicas": msjob(worker=role(None, _ON_NODE)),
+        "no-workers": msjob(worker=role(0, _ON_NODE)),
+        "one-worker-at-most": msjob(worker=role(1, _ON_NODE), elastic_policy={"maxReplicas": 1}),
+        "any-node": msjob(worker=role(2, template(host_network=True))),
+        "node-name-empty": msjob(worker=role(2, template(host_network=True, node_name=""))),
+        "network-of-the-pod": msjob(worker=role(2, template(host_network=False, node_name="node-1"))),
+        "network-left-out": msjob(worker=role(2, template(node_name="node-1"))),
+        "other-roles": msjob(scheduler=role(1, _ON_NODE), ps=role(2, _ON_NODE)),
+        "standalone": msjob(scheduler=None, worker=role(2, _ON_NODE), launch_mode="Standalone"),
+        "standalone-by-default": msjob(scheduler=None, worker=role(2, _ON_NODE), elastic_policy={"maxReplicas": 4}),
+        "none": msjob(worker=role(2, _ON_NODE), launch_mode="None"),
     },
     "managed-by-agrees": {
         "same": msjob(managed_by="kueue.x-k8s.io/multikueue", run_policy={"managedBy": "kueue.x-k8s.io/multikueue"}),
@@ -119,6 +135,16 @@ RULES_BAD: dict[str, dict[str, tuple[Json, str]]] = {
     "launch-msrun": {
         "ps": (msjob(ps=1, launch_mode="Msrun"), "spec.launchMode"),
         "no-workers": (msjob(worker=0, launch_mode="Msrun"), "spec.launchMode"),
+    },
+    "host-network-node": {
+        "two-workers": (msjob(worker=role(2, _ON_NODE)), _NODE_NAME),
+        "dynamic-cluster": (msjob(worker=role(2, _ON_NODE), launch_mode="DynamicCluster"), _NODE_NAME),
+        "msrun": (msjob(scheduler=None, worker=role(2, _ON_NODE), launch_mode="Msrun"), _NODE_NAME),
+        "elastic": (msjob(worker=role(1, _ON_NODE), elastic_policy={"maxReplicas": 2}), _NODE_NAME),
+        "lower-case": (
+            changed(_ROLES, {"scheduler": role(), "worker": role(2, _ON_NODE)}),
+            f"{_ROLES}.worker.template.spec.nodeName",
+        ),
     },
     "managed-by-agrees": {
         "differ": (

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from support.jobs import Json, msjob, role
+from support.jobs import Json, msjob, role, template
 from support.verdicts.case import CPU_METRIC, EVICTED, all_of, changed, failing, set_to
 
 _SELF, _KUEUE = "mindspore.gitee.com/ms-operator", "kueue.x-k8s.io/multikueue"
@@ -10,6 +10,7 @@ _SUSPEND = set_to("spec.runPolicy", {"suspend": True})
 _RESUME = set_to("spec.runPolicy", {"suspend": False})
 _IMAGE = set_to("C.image", "example.com/other:2")
 
+_ON_NODE = msjob(worker=role(1, template(host_network=True, node_name="node-1")))
 _LOWER = changed("spec.msReplicaSpecs", {"worker": role(2)})
 _ELASTIC = msjob(elastic_policy={"maxReplicas": 4, "metrics": [CPU_METRIC]})
 
@@ -42,6 +43,7 @@ UPDATES_GOOD: tuple[tuple[str, str, Callable[[Json], None], Json], ...] = (
     ("workers-in-lower-case", "roles-fixed", set_to("spec.msReplicaSpecs.worker.replicas", 5), _LOWER),
     ("failure-policy", "mode-immutable", set_to("spec.runPolicy", failing(EVICTED)["spec"]["runPolicy"]), msjob()),
     ("workers-of-elastic", "mode-immutable", set_to("W.replicas", 4), _ELASTIC),
+    ("none-left", "host-network-node", set_to("W.replicas", 0), _ON_NODE),
     ("workers-before-the-end", "workers-final", set_to("W.replicas", 5), msjob(status=_state("Running"))),
     ("workers-after-a-restart", "workers-final", set_to("W.replicas", 5), msjob(status=_state("Failed", "False"))),
     ("policy-after-the-end", "workers-final", set_to("spec.runPolicy", {"backoffLimit": 1}), _ENDED),
@@ -68,6 +70,7 @@ UPDATES_BAD: tuple[tuple[str, str, Callable[[Json], None], Json], ...] = (
     ("restart-scope", "roles-fixed", set_to("W.restartScope", "Pod"), msjob(suspend=True)),
     ("other-spelling", "roles-fixed", _respell, msjob(suspend=True)),
     ("beyond-the-bounds", "elastic-replicas", set_to("W.replicas", 5), _ELASTIC),
+    ("one-more", "host-network-node", set_to("W.replicas", 2), _ON_NODE),
     ("failed", "workers-final", set_to("W.replicas", 5), _ENDED),
     ("succeeded", "workers-final", set_to("W.replicas", ...), msjob(status=_state("Succeeded"))),
     (

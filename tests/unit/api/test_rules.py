@@ -10,6 +10,7 @@ from support.properties import few
 from support.verdicts.case import CPU_METRIC, failing, on_codes
 
 NO_MINDSPORE = {"spec": {"containers": [{"name": "main"}]}}
+ON_NODE = template(host_network=True, node_name="node-1")
 
 EXAMPLES: list[tuple[str, Json, Json, str]] = [
     ("name", msjob("a-1"), msjob("a.b"), "metadata.name"),
@@ -56,6 +57,12 @@ EXAMPLES: list[tuple[str, Json, Json, str]] = [
         "spec.launchMode",
     ),
     ("launch-msrun", msjob(launch_mode="Msrun"), msjob(worker=0, launch_mode="Msrun"), "spec.launchMode"),
+    (
+        "host-network-node",
+        msjob(worker=role(1, ON_NODE)),
+        msjob(worker=role(2, ON_NODE)),
+        "spec.msReplicaSpecs.Worker.template.spec.nodeName",
+    ),
     (
         "managed-by-agrees",
         msjob(managed_by="kueue.x-k8s.io/multikueue", run_policy={"managedBy": "kueue.x-k8s.io/multikueue"}),

@@ -132,14 +132,84 @@ def test_affinity_of_the_user_is_kept(empty: object) -> None:
     assert found == [{"nodeAffinity": nodes, "podAntiAffinity": anti_affinity}] * 2
 
 
-OWN = {"podAntiAffinity": {REQUIRED: [{"labelSelector": {}, "topologyKey": "kubernetes.io/hostname"}]}}
+def term(selector: Json | None, topology: str = "kubernetes.io/hostname", **more: object) -> Json:
+    """A term of an anti-affinity."""
+    return {**({} if selector is None else {"labelSelector": selector}), "topologyKey": topology, **more}
+
+
+def one_of(key: str, operator: str, *values: str) -> Json:
+    """A label selector of one expression."""
+    return {"matchExpressions": [{"key": key, "operator": operator, **({"values": [*values]} if values else {})}]}
+
+
+def required(*terms: Json) -> list[Json]:
+    """The required terms of a Worker with these of its own; its template has the label `team: vision`."""
+    pod = template(host_network=True, labels={"team": "vision"}, affinity={"podAntiAffinity": {REQUIRED: [*terms]}})
+    first, second = affinity(msjob(namespace="lab", worker=role(2, pod)))
+    assert first is not None
+    assert first == second
+    found: list[Json] = first["podAntiAffinity"][REQUIRED]
+    return found
+
+
+INDEX = "training.kubeflow.org/replica-index"
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        term({}),
+        term({"matchLabels": {"team": "vision"}}),
+        term({"matchLabels": {"job-name": "train", "training.kubeflow.org/replica-type": "worker"}}),
+        term(one_of("team", "In", "speech", "vision")),
+        term(one_of("team", "NotIn", "speech")),
+        term(one_of("app", "NotIn", "web")),
+        term(one_of("team", "Exists")),
+        term(one_of(INDEX, "Exists")),
+        term(one_of("app", "DoesNotExist")),
+        term({}, namespaces=["lab"]),
+        term({}, namespaceSelector={}),
+        term({}, namespaceSelector={"matchLabels": {"a": "b"}}, namespaces=["web", "lab"]),
+    ],
+)
+def test_terms_of_the_user_that_keep_workers_apart(own: Json) -> None:
+    """A term of the template that selects all Workers of the job, by node, is enough."""
+    assert required(term({}, "example.com/rack"), own) == [term({}, "example.com/rack"), own]
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        term(None),
+        term({}, "example.com/rack"),
+        term({"matchLabels": {"team": "speech"}}),
+        term({"matchLabels": {"team": "vision", "app": "web"}}),
+        term({"matchLabels": {"team": "vision"}, **one_of("app", "Exists")}),
+        term(one_of("team", "In", "speech")),
+        term(one_of("team", "NotIn", "vision")),
+        term(one_of("team", "DoesNotExist")),
+        term({"matchLabels": {INDEX: "0"}}),
+        term(one_of(INDEX, "NotIn", "0")),
+        term(one_of("mindspore.gitee.com/restart-attempt", "In", "0")),
+        term({}, matchLabelKeys=[INDEX]),
+        term({}, mismatchLabelKeys=["team"]),
+        term({}, namespaces=["web"]),
+        term({}, namespaceSelector={"matchLabels": {"a": "b"}}),
+    ],
+)
+def test_terms_of_the_user_that_do_not(own: Json) -> None:
+    """Any other term stands as it is, and the operator's joins it."""
+    assert required(own) == [own, APART]
+
+
+OWN = {"podAntiAffinity": {REQUIRED: [term({})]}}
 
 
 @pytest.mark.parametrize(
     ("job", "expected"),
     [
         (msjob(worker=role(2, template(host_network=True, affinity=OWN))), OWN),
-        (msjob(worker=role(2, template(host_network=True, node_name="node-1"))), None),
+        (msjob(worker=role(2, template(host_network=True, node_name="node-1")), launch_mode="None"), None),
         (msjob(worker=role(2, template(host_network=False))), None),
         (msjob(worker=2, scheduler=role(1, HOST)), None),
         (msjob(worker=role(1, HOST)), None),

@@ -105,6 +105,13 @@ def test_parameter_server() -> None:
 
 HOST = template(host_network=True)
 APART = "each Worker is kept on a node of its own"
+RACKS = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"labelSelector": {"matchLabels": {"team": "vision"}}, "topologyKey": "example.com/rack"}
+        ]
+    }
+}
 
 
 @pytest.mark.parametrize(
@@ -118,9 +125,10 @@ APART = "each Worker is kept on a node of its own"
             ["Worker: .* port 19999", f"Worker: .*{APART}"],
         ),
         (
-            msjob(worker=role(2, template(host_network=True, node_name="node-1"))),
+            msjob(worker=role(2, template(host_network=True, node_name="node-1")), launch_mode="None"),
             ["nodeName all Workers have one host"],
         ),
+        (msjob(worker=role(2, template(host_network=True, affinity=RACKS))), [f"{APART}.* to those of the template"]),
         (msjob(worker=role(1, HOST)), []),
         (msjob(ps=None, scheduler=None, pod=HOST), []),
     ],

@@ -1,4 +1,4 @@
-"""Rules about the name of a job, its roles and the way in which they start."""
+"""Rules about the name of a job, its roles, and how and where they start."""
 
 import re
 from collections.abc import Iterator
@@ -7,11 +7,24 @@ from typing import Final
 from msjob.api import meta
 from msjob.api.roles import Role, duplicates
 from msjob.api.rules.rule import NO_ROLES, ROLES, Json, Path, Rule, replicas_of, roles_of, spec_path
+from msjob.api.types import LaunchMode
 
 _REPLICAS = f"(has({ROLES}[k].replicas) ? {ROLES}[k].replicas : 1)"
 _ROOT_ROLES = "self.spec.msReplicaSpecs"
 _NO_ROOT_ROLES = "!has(self.spec) || !has(self.spec.msReplicaSpecs)"
 _ROOT_REPLICAS = f"(has({_ROOT_ROLES}[k].replicas) ? {_ROOT_ROLES}[k].replicas : 1)"
+_NUMBERS_NO_DEVICES: Final = (LaunchMode.STANDALONE, LaunchMode.NONE)
+"""Launch modes in which the operator forms no cluster, so that it is nothing to it which host name a Worker has."""
+_LONE = (
+    f"(has(self.launchMode) ? self.launchMode in {[mode.value for mode in _NUMBERS_NO_DEVICES]} : "
+    f"!{ROLES}.exists(k, k.lowerAscii() == '{Role.SCHEDULER.slug}'))"
+)
+_SEVERAL = f"({_REPLICAS} > 1 || (has(self.elasticPolicy) && self.elasticPolicy.maxReplicas > 1))"
+_POD = f"{ROLES}[k].template.spec"
+_ON_ONE_HOST = (
+    f"has({ROLES}[k].template) && has({_POD}) && has({_POD}.hostNetwork) && {_POD}.hostNetwork && "
+    f"has({_POD}.nodeName) && {_POD}.nodeName != ''"
+)
 _NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
@@ -99,6 +112,18 @@ def _msrun_workers(obj: Json) -> Iterator[Path]:
     workers = any(Role.parse(k) is Role.WORKER and replicas_of(spec) > 0 for k, spec in roles_of(obj).items())
     if _mode(obj) == "Msrun" and roles_of(obj) and (_has(obj, Role.PS) or not workers):
         yield spec_path("launchMode")
+
+
+def _host_network_node(obj: Json) -> Iterator[Path]:
+    default = LaunchMode.DYNAMIC_CLUSTER if _has(obj, Role.SCHEDULER) else LaunchMode.STANDALONE
+    if (_mode(obj) or default) in _NUMBERS_NO_DEVICES:
+        return
+    elastic = (obj.get("spec") or {}).get("elasticPolicy") or {}
+    for key, spec in roles_of(obj).items():
+        pod = (spec.get("template") or {}).get("spec") or {}
+        several = max(replicas_of(spec), elastic.get("maxReplicas") or 0) > 1
+        if Role.parse(key) is Role.WORKER and several and pod.get("hostNetwork") and pod.get("nodeName"):
+            yield spec_path("msReplicaSpecs", key, "template", "spec", "nodeName")
 
 
 RULES: Final = (
@@ -201,5 +226,14 @@ RULES: Final = (
         f"({_with_role(Role.WORKER, f'{_REPLICAS} > 0')} && !{_with_role(Role.PS)})",
         "launchMode Msrun needs Workers and takes no PS: msrun starts Worker processes only",
         _msrun_workers,
+    ),
+    Rule(
+        "host-network-node",
+        "spec",
+        f"{NO_ROLES} || {_LONE} || !{_with_role(Role.WORKER, f'{_SEVERAL} && {_ON_ONE_HOST}')}",
+        "with hostNetwork and nodeName all Workers have the host name of that node, and MindSpore, which numbers "
+        "devices by host name, counts its devices once for each Worker: leave out nodeName, so that each Worker gets a "
+        "node of its own, or use one Worker (in elasticPolicy too) and procPerWorker",
+        _host_network_node,
     ),
 )
