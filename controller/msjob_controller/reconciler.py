@@ -244,7 +244,8 @@ class Reconciler:
         stalled = stall(decision.status, found.reason, found.message, self._clock())
         before = conditions.find(decision.status.get("conditions") or [], ConditionType.STALLED) or {}
         if before.get("status") == "True" and before.get("reason") not in REASONS:
-            for event in stalled.events:
+            # All but a render has an event of its own, that it failed.
+            for event in stalled.events if found.reason is Reason.RENDER_FAILED else ():
                 self._tell(job, event)
         elif stalled.status != decision.status:
             await self._write(job, stalled, actions)

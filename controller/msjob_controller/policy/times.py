@@ -13,14 +13,16 @@ def parse_time(text: object) -> datetime | None:
 
 def format_time(when: datetime) -> str:
     """Write a Kubernetes timestamp: UTC, whole seconds."""
-    return when.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    # No strftime: its year has no leading zeros on Linux.
+    return when.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"
 
 
 def remaining(since: datetime | None, seconds: float | None, now: datetime) -> float | None:
     """Seconds until a timer goes off; 0 once it has, None for one that is not set or has nothing to count from.
 
-    A clock that was set back cannot make a timer longer than it is. One that was set forward lets it go off early, as
-    for every timer of Kubernetes: the time that is stored is all there is.
+    At no look is it further away than it is long, though the clock was set back; `skew` sees to it that it comes
+    nearer. A clock that was set forward lets it go off early, as for every timer of Kubernetes: the time that is stored
+    is all there is.
 
     Args:
         since: when the timer was started.
