@@ -1,7 +1,7 @@
 """Children of a job, read from the JSON of the API server. Anything that is missing there is taken as not known."""
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from msjob.api import Role, meta
@@ -26,6 +26,7 @@ WAITING: Final = frozenset(
 """Reasons of a waiting container that do not pass by themselves (kubelet: pkg/kubelet/images, kuberuntime)."""
 
 _DIGITS: Final = 9
+_EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 _UNREACHABLE: Final = frozenset({"node.kubernetes.io/unreachable", "node.kubernetes.io/out-of-service"})
 
 
@@ -153,7 +154,13 @@ def _is_number(label: str) -> bool:
 def _asked_to_go(metadata: Json) -> datetime | None:
     """When the deletion was asked for: the API server adds the grace period to that for the deletion timestamp."""
     when = parse_time(metadata.get("deletionTimestamp"))
-    return None if when is None else when - timedelta(seconds=metadata.get("deletionGracePeriodSeconds") or 0)
+    if when is None:
+        return None
+    try:
+        return when - timedelta(seconds=metadata.get("deletionGracePeriodSeconds") or 0)
+    except OverflowError:
+        # A grace of thousands of years, which a template may ask for and which no clock can hold.
+        return _EARLIEST
 
 
 def _ended_before(finished_at: datetime | None, asked_to_go: datetime, metadata: Json) -> bool:

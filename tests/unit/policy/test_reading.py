@@ -351,6 +351,15 @@ def test_deletion() -> None:
     assert (stays.deleting, stays.asked_to_go, stays.gone_by) == (False, None, None)
 
 
+@pytest.mark.parametrize("grace", [64 * 10**9, 2**53, 2**63 - 1])
+def test_a_grace_beyond_the_calendar(grace: int) -> None:
+    """A pod whose template asks for thousands of years is being deleted all the same: nothing it does counts."""
+    item = pod_json(phase="Failed", states={"mindspore": terminated(143)}, deleted=(20, 0))
+    item["metadata"]["deletionGracePeriodSeconds"] = grace
+    found = read(item)
+    assert (found.deleting, found.outcome) == (True, Outcome.PENDING)
+
+
 class TestNodes:
     """Whether what ran on a node must be taken for lost."""
 

@@ -39,6 +39,12 @@ def test_writing() -> None:
     assert parse_time(format_time(when)) == when.replace(microsecond=0)
 
 
+def test_writing_years_of_few_digits() -> None:
+    """A year has four digits whatever it is: the schema refuses any other, and with it the whole status."""
+    assert format_time(datetime.min.replace(tzinfo=UTC)) == "0001-01-01T00:00:00Z"
+    assert format_time(datetime(203, 4, 5, 6, 7, 8, tzinfo=UTC)) == "0203-04-05T06:07:08Z"
+
+
 @pytest.mark.parametrize(
     ("since", "seconds", "now", "left"),
     [
