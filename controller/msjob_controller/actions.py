@@ -192,17 +192,18 @@ class Actions:
         try:
             created = await self._transport.create(path, body.encode())
         except AlreadyExists:
-            return await self._adopt(path, json.loads(body)["metadata"]["name"], cache)
+            return await self._adopt(path, json.loads(body), cache)
         except ApiError as error:
             return Failure(json.loads(body)["metadata"]["name"], error)
         if cache is not None:
             cache.apply_local(decode(created, path))
         return None
 
-    async def _adopt(self, path: str, name: str, cache: Informer | None) -> Failure | None:
+    async def _adopt(self, path: str, wanted: Json, cache: Informer | None) -> Failure | None:
         """The name is taken: by our own child, which the cache has not seen yet, or by a stranger's."""
         if cache is None:
             return None
+        name = wanted["metadata"]["name"]
         try:
             found = await self._transport.get(f"{path}/{name}")
         except NotFound:
@@ -211,13 +212,17 @@ class Actions:
         except ApiError as error:
             return Failure(name, error)
         owners = found["metadata"].get("ownerReferences") or []
-        own = any(owner.get("uid") == self._uid for owner in owners)
+        # As the caches find children: an owner that is not the controller is none.
+        own = any(
+            owner.get("uid") == self._uid and owner.get("kind") == meta.KIND and owner.get("controller")
+            for owner in owners
+        )
         leaving = found["metadata"].get("deletionTimestamp") is not None
         if not own:
             return Failure(name, NameTakenError(f"{path}/{name}", leaving=leaving))
         cache.apply_local(found)
         known = cache.get(f"{self._namespace}/{name}")
-        if known is None or (cache is self._cluster.pods and read_pod(known) is None):
+        if known is None or (cache is self._cluster.pods and _place(known) != _place(wanted)):
             # Else it would be looked for, found and not known again, for ever.
             return Failure(name, NameTakenError(f"{path}/{name}", leaving=leaving, own=True))
         self.adopted += 1
@@ -259,6 +264,12 @@ class Actions:
     def _check_leadership(self) -> None:
         if not self._leads():
             raise LeadershipLost("the Lease was not renewed in time: another instance may lead")
+
+
+def _place(pod: Json) -> PodKey | None:
+    """Role and index of a pod as its labels say."""
+    found = read_pod(pod)
+    return None if found is None else found.key
 
 
 def _plural(kind: str) -> str:

@@ -1,5 +1,8 @@
 """Children that cannot be made: what becomes of the job, and what its user reads."""
 
+from copy import deepcopy
+from typing import Any
+
 import pytest
 from aiohttp import web
 
@@ -8,6 +11,9 @@ from support.apiserver import status
 from support.jobs import msjob
 from support.shell import CORE, JOBS, PODS, Shell
 
+PODS_PATH = f"{CORE}/pods/train-worker-1"
+SERVICES_PATH = f"{CORE}/services/train-scheduler-0"
+AUTOSCALERS_PATH = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/train"
 LATER = [
     pytest.param(
         403, "Forbidden", 'pods "x" is forbidden: exceeded quota: q, used: pods=2', "QuotaExceeded", id="quota"
@@ -101,6 +107,42 @@ class TestNameTaken:
         # The whole job is restarted; then the name is found to be taken.
         assert await operator.reconcile() == 0
         with pytest.raises(RetryLaterError, match="lost the labels"):
+            await operator.reconcile()
+        assert operator.stalled()["reason"] == "NameTaken"
+
+    async def test_own_pod_with_the_labels_of_another(self, operator: Shell) -> None:
+        """A pod whose labels say that it is another is told of, not made, found and looked for again at once."""
+        await operator.create()
+        await operator.reconcile()
+        path = f"{CORE}/pods/train-worker-1"
+        pod = deepcopy(operator.api.objects[path])
+        pod["metadata"]["labels"]["training.kubeflow.org/replica-index"] = "0"
+        operator.api.put(f"{CORE}/pods", pod)
+        await operator.hear()
+        with pytest.raises(RetryLaterError, match="train-worker-1 exists and has lost the labels"):
+            await operator.reconcile()
+        assert operator.stalled()["reason"] == "NameTaken"
+
+    @pytest.mark.parametrize(
+        ("path", "change"),
+        [
+            (PODS_PATH, {"controller": False}),
+            (PODS_PATH, {"kind": "Other"}),
+            (SERVICES_PATH, {"controller": None}),
+            (AUTOSCALERS_PATH, {"controller": None}),
+        ],
+    )
+    async def test_own_child_that_the_job_no_longer_controls(
+        self, operator: Shell, path: str, change: dict[str, Any]
+    ) -> None:
+        """A child whose owner is no controller any more is a stranger's, for whoever may take it over."""
+        await operator.create(elastic_policy={"maxReplicas": 3})
+        await operator.reconcile()
+        child = deepcopy(operator.api.objects[path])
+        child["metadata"]["ownerReferences"][0] |= change
+        operator.api.put(path.rpartition("/")[0], child)
+        await operator.hear()
+        with pytest.raises(RetryLaterError, match=f"{path} exists and does not belong to this job"):
             await operator.reconcile()
         assert operator.stalled()["reason"] == "NameTaken"
 
