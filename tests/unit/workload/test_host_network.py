@@ -188,6 +188,7 @@ def test_terms_of_the_user_that_keep_workers_apart(own: Json) -> None:
         term(one_of("team", "In", "speech")),
         term(one_of("team", "NotIn", "vision")),
         term(one_of("team", "DoesNotExist")),
+        term(one_of("team", "Gt", "1")),
         term({"matchLabels": {INDEX: "0"}}),
         term(one_of(INDEX, "NotIn", "0")),
         term(one_of("mindspore.gitee.com/restart-attempt", "In", "0")),
