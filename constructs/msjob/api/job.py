@@ -30,6 +30,9 @@ Above the ports 8118 to 16309 that Workers and PS listen on (measured with MindS
 32767) and the ports that Linux gives to clients (from 32768).
 """
 
+_NUMBER: Final = re.compile(r"[0-9]{1,18}")
+"""A number that a template gives as text. Python refuses to read very long ones."""
+
 TOPOLOGY_TIMEOUT: Final = 1800
 """Seconds, see `Job.topology_timeout`."""
 MSRUN_TOPOLOGY_TIMEOUT: Final = 600
@@ -242,7 +245,7 @@ class Job:
         limits = (self.roles[Role.WORKER].container.get("resources") or {}).get("limits") or {}
         counts = [str(amount) for name, amount in limits.items() if ACCELERATOR.fullmatch(name)]
         # Kubernetes takes whole numbers only; one written in another way, such as 1k, counts as none.
-        return sum(int(count) for count in counts if count.isdecimal()) or 1
+        return sum(int(count) for count in counts if _NUMBER.fullmatch(count)) or 1
 
     @cached_property
     def kubelet_restarts(self) -> bool:
@@ -274,7 +277,7 @@ class Job:
         worker = self.roles.get(Role.WORKER)
         for entry in (worker.container.get("env") or []) if worker is not None else []:
             value = entry.get("value")
-            if entry.get("name") == "MS_TOPO_TIMEOUT" and isinstance(value, str) and value.isdecimal():
+            if entry.get("name") == "MS_TOPO_TIMEOUT" and isinstance(value, str) and _NUMBER.fullmatch(value):
                 return min(int(value), longest or int(value))
         wanted = self.run_policy.startup_deadline_seconds or TOPOLOGY_TIMEOUT
         return min(wanted, longest or wanted)

@@ -34,7 +34,8 @@ class Role(StrEnum):
         Returns:
             The role, or None for an unknown key.
         """
-        return _BY_LOWER.get(key.lower())
+        # CEL's lowerAscii knows no other letters, and U+212A is a k to Python.
+        return _BY_LOWER.get(key.lower()) if key.isascii() else None
 
 
 _BY_LOWER = {role.slug: role for role in Role}

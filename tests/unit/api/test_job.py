@@ -119,6 +119,7 @@ def test_launch_mode(fields: dict[str, Any], mode: LaunchMode, host: Role | None
         ({"nvidia.com/gpu": 1, "nvidia.com/gpumem": 3000, "nvidia.com/gpucores": 50}, 1),
         ({"huawei.com/Ascend310P-memory": 4096}, 1),
         ({"nvidia.com/gpu": "1k"}, 1),
+        ({"nvidia.com/gpu": "9" * 5000}, 1),
     ],
 )
 def test_processes_by_accelerators(limits: Json, processes: int) -> None:
@@ -165,6 +166,8 @@ def test_topology_timeout(fields: Json, seconds: int) -> None:
         ({"value": "-1"}, 90),
         ({"value": "$(LIMIT)"}, 90),
         ({"value": ""}, 90),
+        ({"value": "9" * 5000}, 90),
+        ({"value": "\u0663\u0660\u0660"}, 90),
         ({"valueFrom": {"configMapKeyRef": {"name": "limits", "key": "topology"}}}, 90),
     ],
 )

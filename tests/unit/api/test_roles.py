@@ -15,7 +15,7 @@ def test_parse_without_regard_to_case(role: Role, spelling: type) -> None:
     assert Role.parse(spelling(role.value)) is role
 
 
-@pytest.mark.parametrize("key", ["", "Chief", "Workers", "Worker ", "ｗorker", "P S"])  # noqa: RUF001 - a look-alike
+@pytest.mark.parametrize("key", ["", "Chief", "Workers", "Worker ", "ｗorker", "Wor\u212aer", "P S"])  # noqa: RUF001 - look-alikes
 def test_parse_unknown(key: str) -> None:
     """What is no role is none, however close it looks."""
     assert Role.parse(key) is None

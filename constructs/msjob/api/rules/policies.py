@@ -56,7 +56,7 @@ def _failure_roles(obj: Json) -> Iterator[Path]:
     roles = {key.lower() for key in roles_of(obj)}
     for index, rule in _failure_rules(obj):
         for place, role in enumerate(rule.get("replicaTypes") or []):
-            if roles and role.lower() not in roles:
+            if roles and not (role.isascii() and role.lower() in roles):
                 yield _failure_path(index, "replicaTypes", place)
 
 
