@@ -45,6 +45,10 @@ from msjob_controller.policy.verdict import Verdict
 
 _NOTHING: Final = Observed({})
 
+DELETED_SECONDS: Final = 1.0
+"""How long after a deletion a job is looked at again: only then it shows until when its pods may take to go, and a node
+that is silent sends no event."""
+
 
 def decide(job: Job, status: Mapping[str, Any], observed: Observed, now: datetime) -> Decision:
     """Decide what to do about a job.
@@ -66,6 +70,8 @@ def decide(job: Job, status: Mapping[str, Any], observed: Observed, now: datetim
         decision = _unfinished(job, status, observed, now)
         listed = decision.status.get("conditions") or []
         waits += [wait for wait in stalled.timers(listed, observed, now) if wait]
+    if decision.delete_pods:
+        waits.append(DELETED_SECONDS)
     return replace(
         decision,
         force_delete_pods=force,

@@ -203,7 +203,7 @@ class TestStatus:
             return web.json_response(left)
 
         operator.api.refuse("DELETE", "/pods/train-worker-1", going)
-        assert await operator.reconcile() is None
+        assert await operator.reconcile() == 1.0
         assert operator.state()[-1] == "Succeeded=True"
         assert operator.api.names("pods") == ["train-worker-0", "train-worker-1"]
 

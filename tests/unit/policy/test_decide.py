@@ -300,7 +300,13 @@ class TestFailure:
         one = job()
         status = decide(one, running(one), standing(one, Scheduler="R", Worker="SR"), at(60)).status
         told = decide(one, status, standing(one, Scheduler="R", Worker="S-"), at(70))
-        assert told == Decision(status, delete_pods=((S, 0),), delete_service=True)
+        assert told == Decision(status, delete_pods=((S, 0),), delete_service=True, requeue_after=1)
+
+    def test_a_deletion_is_looked_at_again(self) -> None:
+        """What becomes of a pod that is deleted no event may tell, since its node may be silent: its grace is timed."""
+        one = job(scheduler=None, worker=1, suspend=True, run_policy={"forceDeleteAfterSeconds": 60})
+        told = decide(one, running(one), of(pod(W, 0), address=None), at(60))
+        assert (told.delete_pods, told.requeue_after) == (keys(W, 0), 1)
 
 
 class TestInvalid:
