@@ -9,6 +9,9 @@ from support.simulated.facts import Key
 from support.simulated.kubelets import FOLLOWERS, Cause, Fate, Kubelets
 from support.simulated.operator import Operator
 
+AFTERMATH = 190
+"""Seconds after the failure of a pod that is replaced alone in which others may fall because of it."""
+
 
 class View(NamedTuple):
     """What the operator can see of the present attempt.
@@ -16,7 +19,10 @@ class View(NamedTuple):
     Attributes:
         job: the job.
         spec: as written.
-        items: its pods by role and index.
+        keys: its pods.
+        done: those that have succeeded, as far as the status knows.
+        ran: all of them have run.
+        items: those that are there by role and index.
         fates: what truly befell them.
         missing: pods that are gone although all pods ran.
         lost: pods on lost nodes of which nothing is known.
@@ -26,6 +32,9 @@ class View(NamedTuple):
 
     job: Job
     spec: Json
+    keys: list[Key]
+    done: set[Key]
+    ran: bool
     items: dict[Key, Json]
     fates: dict[Key, Fate]
     missing: set[Key]
@@ -45,17 +54,18 @@ def view(operator: Operator, kubelets: Kubelets, job: Job, status: Json) -> View
     done = facts.completed(status)
     failed = {key: item for key, item in items.items() if facts.shows_failure(item, fates[key])}
     missing = (
-        {key for key in keys if key not in items and key not in done}
+        {key for key in keys if key not in items and key not in done | facts.left_out(status)}
         if status.get("readyAttempt") == attempt
         else set()
     )
-    ignored = facts.without(job, spec, failed)
+    ignored = facts.without(job, spec, status, failed, items)
     matter = [key for key in keys if key[0] is Role.WORKER] or keys
     lost = {
         key for key, item in items.items() if _on_lost_node(operator, item) and not facts.shows_end(item, fates[key])
     }
     exhausted = bool(matter) and all(key in ignored for key in matter)
-    return View(job, spec, items, fates, missing, lost, ignored, exhausted)
+    ran = status.get("readyAttempt") == attempt
+    return View(job, spec, keys, done, ran, items, fates, missing, lost, ignored, exhausted)
 
 
 def check(operator: Operator, kubelets: Kubelets, job: Job, before: Json, after: Json) -> None:
@@ -82,6 +92,9 @@ def check(operator: Operator, kubelets: Kubelets, job: Job, before: Json, after:
             _check_in_time(operator, job, after)
         scope_job = (after.get("attempt") or 0) > (before.get("attempt") or 0)
         if over or scope_job:
+            if not over and after.get("lastFailure") == before.get("lastFailure"):
+                _check_follows(seen, before, counted)
+                return
             record = after["lastFailure"]
             key = (Role(record["role"]), record["index"])
             count = before.get("restartsCountTowardsLimit") or 0
@@ -89,6 +102,7 @@ def check(operator: Operator, kubelets: Kubelets, job: Job, before: Json, after:
                 # Pods that stand for themselves are judged one after the other; the last one ends the job.
                 count += counted
             _check_blame(seen, key, record)
+            _check_no_aftermath(seen, key, before)
             _check_action(seen, key, record, count, _outcome(after, counted))
         else:
             _check_replacements(seen, before, after, counted)
@@ -128,6 +142,32 @@ def _check_deadline(operator: Operator, job: Job, before: Json, after: Json, rea
     assert start is not None
     assert operator.now >= start + limit, f"{reason} before its time"
     assert not startup or before.get("readyAttempt") is None, "a job that ran has not started in time"
+
+
+def _check_follows(seen: View, before: Json, counted: int) -> None:
+    """Judge a restart of the job that is put down to a pod that was replaced alone shortly before."""
+    last, since = before["lastFailure"], facts.seconds(before["lastFailure"]["time"])
+    assert since is not None
+    assert counted == 0, "a failure counts twice"
+    assert last["attempt"] == (before.get("attempt") or 0), "a pod of an earlier attempt is still blamed"
+    assert facts.alone(seen.job, Role(last["role"])), "a pod is blamed twice that took all others along"
+    codes = {
+        fate.code
+        for key, fate in seen.fates.items()
+        if facts.shows_failure(seen.items[key], fate) and 0 <= int(fate.ended or 0) - since <= AFTERMATH
+    }
+    assert codes & set(FOLLOWERS), "no pod has followed the one that is still blamed"
+
+
+def _check_no_aftermath(seen: View, key: Key, before: Json) -> None:
+    """A pod that followed one that was replaced alone is not charged beside it."""
+    last, fate = before.get("lastFailure") or {}, seen.fates.get(key)
+    if fate is None or fate.cause is not Cause.FOLLOWED or fate.leader != last.get("pod"):
+        return
+    same = last["attempt"] == (before.get("attempt") or 0) and seen.job.launch_mode != "Standalone"
+    since = int(fate.ended or 0) - (facts.seconds(last["time"]) or 0)
+    charged = same and facts.alone(seen.job, Role(last["role"])) and 0 <= since <= AFTERMATH
+    assert not charged, f"{fate.name} is charged although it followed {fate.leader}, which is charged already"
 
 
 def _check_in_time(operator: Operator, job: Job, after: Json) -> None:
@@ -178,6 +218,9 @@ def _check_blame(seen: View, key: Key, record: Json) -> None:
     if facts.alone(seen.job, key[0]) and not seen.exhausted:
         return
     genuine = _genuine(seen)
+    if fate is not None and fate.cause is Cause.GAVE_UP and not seen.ran:
+        never = [key for key in seen.keys if key not in seen.items or not _has_run(seen.items[key])]
+        assert not set(never) - seen.done, f"{name} is blamed, which waited in vain for {never}"
     if key in genuine or not genuine:
         return
     assert fate is not None, f"{name} is blamed, which nothing has befallen"

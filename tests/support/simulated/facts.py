@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from math import floor
 from typing import Final
 
 from msjob.api import Job, Role, meta
@@ -9,6 +10,9 @@ from support.pods import START
 from support.simulated.cluster import Json, leaving
 from support.simulated.kubelets import Fate
 
+LONGEST: Final = 360
+AHEAD: Final = 2
+"""Seconds by which a stored time may be ahead of the clock before it is mended."""
 PAUSES: Final = (0, 10, 20, 40, 80, 160, 320, 360)
 DISRUPTED: Final = frozenset(
     {"Evicted", "NodeLost", "NodeShutdown", "Preempted", "Preempting", "Shutdown", "Terminated"}
@@ -19,6 +23,12 @@ Key = tuple[Role, int]
 def seconds(text: str | None) -> float | None:
     """A timestamp as seconds after the beginning; None for None."""
     return None if text is None else (datetime.fromisoformat(text) - START).total_seconds()
+
+
+def begins(text: str | None, now: float, longest: float = 0.0) -> float | None:
+    """A stored time as it counts: one that is too far ahead, since the clock was set back, is taken for now."""
+    when = seconds(text)
+    return when if when is None or when <= now + longest + AHEAD else floor(now)
 
 
 def pause(restart: int) -> int:
@@ -92,9 +102,18 @@ def wanted(job: Job, status: Json) -> list[Key]:
 
 def completed(status: Json) -> set[Key]:
     """Pods that have succeeded according to a status."""
+    return _remembered(status, "completedIndexes")
+
+
+def left_out(status: Json) -> set[Key]:
+    """Pods that have failed and that the job goes on without, according to a status."""
+    return _remembered(status, "ignoredIndexes")
+
+
+def _remembered(status: Json, field: str) -> set[Key]:
     found = set()
     for name, count in (status.get("replicaStatuses") or {}).items():
-        for part in filter(None, (count.get("completedIndexes") or "").split(",")):
+        for part in filter(None, (count.get(field) or "").split(",")):
             first, _, last = part.partition("-")
             found |= {(Role(name), index) for index in range(int(first), int(last or first) + 1)}
     return found
@@ -143,10 +162,13 @@ def marks(item: Json) -> dict[str, str]:
     return {entry["type"]: entry["status"] for entry in item["status"].get("conditions") or []}
 
 
-def without(job: Job, spec: Json, failed: Mapping[Key, Json]) -> set[Key]:
-    """Failed pods that the job goes on without."""
+def without(job: Job, spec: Json, status: Json, failed: Mapping[Key, Json], there: Iterable[Key]) -> set[Key]:
+    """Failed pods that the job goes on without: those that are there, and those that the status remembers."""
     dynamic = bool(job.spec.enable_dynamic_worker)
-    return {
+    lives = set(there) - set(failed)
+    replaced = {entry["uid"] for entry in status.get("replacements") or []}
+    failed = {key: item for key, item in failed.items() if item["metadata"]["uid"] not in replaced}
+    return (left_out(status) & set(wanted(job, status)) - lives) | {
         key
         for key, item in failed.items()
         if (dynamic and key[0] is Role.WORKER) or rule_for_pod(spec, key[0], item) == "IgnorePod"

@@ -18,6 +18,8 @@ NOT_READY: Final = 45
 TAINTED: Final = 300
 """Seconds after that at which its pods are told to go."""
 FOLLOWERS: Final = (1, 143, 137)
+PATIENCE: Final = 60
+"""Seconds for which processes look for a Scheduler that is lost, where it is replaced alone."""
 CRASH_LOOP: Final = (10, 20, 40, 80, 160, 300)
 
 
@@ -52,6 +54,7 @@ class Fate:
         asked: when its deletion was asked for.
         asked_by: who did.
         gone: when it was removed.
+        leader: name of the pod that it followed.
     """
 
     uid: str
@@ -69,6 +72,7 @@ class Fate:
     asked: float | None = None
     asked_by: str = ""
     gone: float | None = None
+    leader: str = ""
 
     @property
     def runs(self) -> bool:
@@ -112,6 +116,7 @@ class Kubelets:
 
     Attributes:
         fates: of all pods there ever were, by uid.
+        broken: index of Workers that cannot start.
         mood: exit code of processes, which end some seconds after their start; None: they run on.
     """
 
@@ -121,6 +126,7 @@ class Kubelets:
         self.sidecar = sidecar
         self.fates: dict[str, Fate] = {}
         self.nodes = {name: Node(name) for name in NODES}
+        self.broken: int | None = None
         self.mood: int | None = None
         self._agenda: list[tuple[float, int, Callable[[], object]]] = []
         self._entries = 0
@@ -223,6 +229,7 @@ class Kubelets:
 
     def unblock(self) -> None:
         """What kept pods from starting is over."""
+        self.broken = None
         for fate in self.alive(running=False):
             if fate.blocked:
                 fate.blocked = ""
@@ -230,8 +237,14 @@ class Kubelets:
 
     # Nodes.
 
-    def silence(self, name: str, *, dead: bool) -> None:
-        """A node goes: its kubelet says nothing any more."""
+    def silence(self, name: str, *, dead: bool, noticed: float = 20) -> None:
+        """A node goes: its kubelet says nothing any more.
+
+        Args:
+            name: of the node.
+            dead: what ran on it is dead; else it is only cut off.
+            noticed: seconds after which the first process on another node notices.
+        """
         node = self.nodes[name]
         if node.silent is not None:
             return
@@ -242,7 +255,7 @@ class Kubelets:
             if fate.node == name:
                 if dead:
                     self._end(fate, 137, Cause.LOST)
-                self._take_along(fate, 20, unless_back=node)
+                self._take_along(fate, noticed, unless_back=node)
         self.later(NOT_READY, lambda: self._not_ready(node, epoch))
         self.later(NOT_READY + TAINTED, lambda: self._taint(node, epoch))
 
@@ -330,6 +343,9 @@ class Kubelets:
     def _start(self, fate: Fate) -> None:
         item = self._item(fate)
         if item is None or fate.blocked or leaving(item) or fate.started is not None:
+            return
+        if fate.role is Role.WORKER and fate.index == self.broken:
+            self.block(fate, "ImagePullBackOff")
             return
         fate.started = self.cluster.time
         self._tell_running(fate, item, ready=False)
@@ -450,15 +466,19 @@ class Kubelets:
         job = self._job(fate)
         if job is None or job.launch_mode not in (LaunchMode.DYNAMIC_CLUSTER, LaunchMode.MSRUN):
             return
-        if job.roles[fate.role].restart_scope is RestartScope.POD:
-            return
+        alone = job.roles[fate.role].restart_scope is RestartScope.POD
         if job.spec.enable_dynamic_worker and fate.role is Role.WORKER:
             return
+        # They wait a while for one that comes back alone.
+        seconds = max(seconds, PATIENCE) if alone else seconds
         epoch = unless_back.epoch if unless_back is not None else 0
         others = [other for other in self.alive(running=True) if other.attempt == fate.attempt and other is not fate]
         for number, other in enumerate(reversed(others)):
 
             def fall(other: Fate = other, number: int = number) -> None:
+                if alone and any(f.name == fate.name and f.runs for f in self.alive()):
+                    return
+                other.leader = fate.name
                 if unless_back is None or (unless_back.silent is not None and unless_back.epoch == epoch):
                     self.exit(other, FOLLOWERS[number % len(FOLLOWERS)], Cause.FOLLOWED)
 

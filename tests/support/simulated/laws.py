@@ -9,7 +9,7 @@ from msjob.api.status import MSJobStatus
 from msjob_controller.policy.decision import Decision
 from msjob_controller.policy.observed import Observed
 from support.simulated import blame, facts
-from support.simulated.cluster import NAME, Cluster, Json, Kind, ended, is_true, leaving
+from support.simulated.cluster import NAME, Cluster, Json, Kind, condition, ended, is_true, leaving
 from support.simulated.kubelets import Cause, Kubelets
 from support.simulated.operator import Operator
 
@@ -77,12 +77,15 @@ class Laws:
         assert not job.suspended, f"{name} is created while the job is suspended"
         others = {facts.attempt_of(pod) for pod in self.cluster.owned(Kind.POD, job.uid)}
         assert others <= {attempt}, f"{name} of attempt {attempt} is created beside pods of attempts {others}"
-        due = facts.seconds(status.get("nextRestartTime"))
+        due = facts.begins(status.get("nextRestartTime"), operator.now, facts.LONGEST)
         assert due is None or operator.now >= due, f"{name} is created before its time"
         for entry in status.get("replacements") or []:
-            due = facts.seconds(entry["time"])
+            due = facts.begins(entry["time"], operator.now, facts.LONGEST)
             assert entry["pod"] != name or due is None or operator.now >= due, f"{name} is replaced before its time"
-        if (status.get("attempt") or 0) != attempt or facts.alone(job, role):
+        if (status.get("attempt") or 0) != attempt:
+            return
+        assert (role, index) not in facts.left_out(status), f"{name} has failed for good and is created again"
+        if facts.alone(job, role):
             return
         assert (role, index) not in facts.completed(status), f"{name} has succeeded and is created again"
         ran = [fate for fate in self.kubelets.fates.values() if (fate.name, fate.attempt) == (name, attempt)]
@@ -149,6 +152,7 @@ class Laws:
         attempts, limit = _grown("attempt", before, after), job.run_policy.backoff_limit
         assert attempts in (0, 1), "attempts are left out, or come again"
         assert restarts >= 0, "restarts are forgotten"
+        assert "lastFailure" in after or "lastFailure" not in before, "the last failure is forgotten"
         if counted < 0:
             then, now = before.get("lastFailure") or {}, after.get("lastFailure") or {}
             assert (counted, restarts, attempts) == (-1, 0, 0), "counted restarts are forgotten"
@@ -186,15 +190,18 @@ class Laws:
             assert times <= allowed, "the pause is not what it should be"
         elif attempts:
             scaled = before.get("workerReplicas") != after.get("workerReplicas")
-            assert scaled or is_true({"status": after}, "Suspended"), "another attempt for no reason"
+            suspended = _under_way(before) or is_true({"status": after}, "Suspended")
+            assert scaled or suspended, "another attempt for no reason"
 
     def _check_times(self, operator: Operator, before: Json, after: Json) -> None:
-        was, runs = is_true({"status": before}, "Suspended"), not is_true({"status": after}, "Suspended")
+        was = is_true({"status": before}, "Suspended") or (_under_way(before) and not _under_way(after))
+        runs = not is_true({"status": after}, "Suspended")
         start = facts.seconds(after.get("startTime"))
         if runs and ("startTime" not in before or was) and start is not None:
             assert start == floor(operator.now), "the clock does not start with the job"
         elif runs and not was:
-            assert after.get("startTime") == before.get("startTime"), "the clock is set back"
+            kept = facts.begins(before.get("startTime"), operator.now)
+            assert kept is None or start == kept, "the clock of the job is set back"
         if runs and not was and before.get("readyAttempt") is not None:
             assert after.get("readyAttempt") is not None, "it is forgotten that all pods ran"
         if ended({"status": after}):
@@ -209,6 +216,13 @@ class Laws:
         }
         names = {job.pod_name(*key) for key in facts.completed(after)}
         assert names <= done, f"{names - done} did not succeed"
+        failed = {
+            fate.name
+            for fate in self.kubelets.fates.values()
+            if fate.owner == job.uid and fate.attempt == attempt and fate.code
+        }
+        names = {job.pod_name(*key) for key in facts.left_out(after)}
+        assert names <= failed, f"{names - failed} did not fail"
 
 
 def check_status(status: Json) -> None:
@@ -232,6 +246,12 @@ def check_status(status: Json) -> None:
         assert not {"nextRestartTime", "replacements"} & set(status), "a finished job is to restart"
     else:
         assert "completionTime" not in status, "a time without an end"
+
+
+def _under_way(status: Json) -> bool:
+    """Whether a suspension is under way."""
+    found = condition({"status": status}, "Suspended")
+    return (found.get("status"), found.get("reason")) == ("False", "MSJobSuspending")
 
 
 def _grown(field: str, before: Json, after: Json) -> int:

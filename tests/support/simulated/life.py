@@ -41,6 +41,7 @@ class Life(RuleBasedStateMachine):
         sidecar = data.draw(st.integers(0, 5), label="sidecar") == 0
         self.mood: int = data.draw(st.sampled_from([0, 0, 1, 139]), label="mood")
         self.world = World(job, pace, sidecar=sidecar)
+        self.world.kubelets.broken = data.draw(st.sampled_from([None, None, None, None, 0, 1]), label="broken")
         self.run(10.0 * well)
 
     def tell(self, what: Callable[[], Any]) -> None:
@@ -64,14 +65,16 @@ class Life(RuleBasedStateMachine):
         number=numbers,
         code=st.sampled_from(CODES),
         follow=st.sampled_from([None, 0.0, 0.25, 3.0, 25.0]),
-        wait=st.booleans(),
+        seconds=st.sampled_from([0.0, 3.0]),
+        wrong=st.none() | st.none() | faults,
     )
-    def fail(self, number: int, code: int, follow: float | None, wait: bool) -> None:  # noqa: FBT001 - given by hypothesis
-        """A process fails, and others may follow it."""
+    def fail(self, number: int, code: int, follow: float | None, seconds: float, wrong: Fault | None) -> None:
+        """A process fails, and others may follow it; the operator may have no luck with it."""
+        self.world.operator.faults.extend([wrong] if wrong is not None else [])
         kubelets = self.world.kubelets
         for fate in self.world.pick(number, kubelets.alive(running=True)):
             kubelets.exit(fate, code, Cause.ITSELF, follow)
-        self.run(3.0 if wait else 0.0)
+        self.run(seconds)
 
     @rule(number=numbers, every=st.sampled_from([False, False, True]))
     def finish(self, number: int, every: bool) -> None:  # noqa: FBT001 - given by hypothesis
@@ -102,16 +105,17 @@ class Life(RuleBasedStateMachine):
         self.run(0.0)
 
     @rule(
-        name=st.sampled_from(NODES), move=st.sampled_from(["die", "cut", "back", "back", "remove"]), seconds=durations
+        name=st.sampled_from(NODES),
+        move=st.sampled_from(["die", "cut", "back", "back", "remove"]),
+        seconds=durations,
+        noticed=st.sampled_from([20.0, 60.0]),
     )
-    def node(self, name: str, move: str, seconds: float) -> None:
+    def node(self, name: str, move: str, seconds: float, noticed: float) -> None:
         """A node goes, or comes back."""
         kubelets = self.world.kubelets
         match move:
-            case "die":
-                kubelets.silence(name, dead=True)
-            case "cut":
-                kubelets.silence(name, dead=False)
+            case "die" | "cut":
+                kubelets.silence(name, dead=move == "die", noticed=noticed)
             case "back":
                 kubelets.back(name)
             case _:

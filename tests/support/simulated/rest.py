@@ -91,14 +91,14 @@ class Rest:
     def _check_forced(self) -> None:
         limit = self.job.run_policy.force_delete_after_seconds
         for name, pod in self.pods.items():
-            if limit is not None and leaving(pod) and self._lost(pod):
+            if limit is not None and leaving(pod) and self._lost(pod) and self._grace(pod):
                 due = max(self._gone_by(pod), self._gone_by(pod) - self._grace(pod) + limit)
                 assert self.now <= due + SLACK, f"{name} hangs longer than forceDeleteAfterSeconds"
 
     def _check_stuck(self) -> None:
         stuck = False
         for pod in self.pods.values():
-            if leaving(pod):
+            if leaving(pod) and self.operator.cluster.time > (self.fate(pod).asked or 0) + SLACK:
                 stuck |= self.now > self._gone_by(pod) + (0 if self._lost(pod) else HANGS) + SLACK
         stalled = is_true(self.item, "Stalled")
         reason = condition(self.item, "Stalled").get("reason")
@@ -138,7 +138,7 @@ class Rest:
 
     def _ignored(self) -> set[Key]:
         failed = {key: item for key, item in self.present.items() if facts.shows_failure(item, self.fate(item))}
-        return facts.without(self.job, self.spec, failed)
+        return facts.without(self.job, self.spec, self.status, failed, self.present)
 
     def _check_failures(self) -> None:
         ignored = self._ignored()
@@ -183,7 +183,7 @@ class Rest:
             for entry in self.status.get("replacements") or []
             if self.now <= (facts.seconds(entry["time"]) or 0) + SLACK
         }
-        done = facts.completed(self.status)
+        done = facts.completed(self.status) | self._ignored()
         missing = {
             self.job.pod_name(*key)
             for key in self.keys
@@ -233,6 +233,11 @@ class Rest:
             assert causes <= {"PodStuckTerminating"}, f"nobody says {causes}"
 
     def _check_counts(self) -> None:
+        for item in self.present.values():
+            count = (item["status"].get("containerStatuses") or [{}])[0].get("restartCount", 0)
+            if item["spec"]["restartPolicy"] != "Never" and count:
+                noted = {"uid": item["metadata"]["uid"], "count": count}
+                assert self.status.get("kubeletRestarts") == noted, "a restart by the kubelet is not counted"
         for role in self.job.roles:
             count = self.status["replicaStatuses"][role.value]
             mine = [pod for pod in self.pods.values() if self.fate(pod).role is role]
