@@ -261,7 +261,8 @@ def _replace_pods(
             continue
         status, told = restart.replace_pod(at.job, status, at.attempt, found, judged, at.now)
         events += _exit_events(at.job, found) + told
-    return _stalled(at, proceed(at, status), events)
+    # Not yet those of another number of Workers, which nothing would render: that begins an attempt first.
+    return _go_on(at, status, events)
 
 
 def _fail(

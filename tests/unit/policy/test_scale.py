@@ -9,6 +9,7 @@ from msjob_controller.policy import scale
 from msjob_controller.policy.decide import decide
 from msjob_controller.policy.observed import Autoscaler, Observed
 from support.decisions import NOTHING, at_rest, begun, condition, job, reasons, running, state
+from support.jobs import role
 from support.pods import at, everywhere, keys, leaving, of, pod, stamp, standing
 
 S, P, W = Role.SCHEDULER, Role.PS, Role.WORKER
@@ -124,6 +125,16 @@ def test_a_failure_comes_first() -> None:
     assert state(decide(final_large, running(final), standing(final, Scheduler="R", Worker="FR"), at(100)))[-1] == (
         "Failed=True"
     )
+
+
+def test_a_failure_of_a_pod_that_stands_alone() -> None:
+    """It is counted, and no pod of the old size is made beside it, which the new one has no place for."""
+    alone = role(1, restart_policy="OnFailure", restart_scope="Pod")
+    large, small = job(worker=4, scheduler=alone), job(worker=2, scheduler=alone)
+    told = decide(small, begun(large), standing(large, Scheduler="F", Worker="RRR-"), at(100))
+    assert (told.status["restarts"], told.status["attempt"], told.status["workerReplicas"]) == (1, 1, 2)
+    assert (told.create_pods, told.delete_pods) == ((), ((S, 0), *keys(W, 0, 1, 2)))
+    assert "replacements" not in told.status
 
 
 def test_a_success_comes_first() -> None:
