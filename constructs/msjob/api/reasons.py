@@ -86,4 +86,5 @@ class EventReason(StrEnum):
     HOST_NETWORK = "HostNetwork"
     CANNOT_REJOIN = "CannotRejoin"
     SCALE_UNAVAILABLE = "ScaleUnavailable"
+    RETRIES_UNUSED = "RetriesUnused"
     GANG_UNAVAILABLE = "GangSchedulingUnavailable"

@@ -118,7 +118,7 @@ class FailureRule(ApiModel):
     action: FailureAction = Field(
         description=(
             "FailJob: the job fails. Restart: restart, counted against backoffLimit. RestartIgnoringLimit: restart "
-            "without counting. IgnorePod: the job goes on without the pod."
+            "without counting. IgnorePod: the job goes on without the pod, and fails when none is left."
         )
     )
     on_exit_codes: OnExitCodes | None = Field(None, description="The exit code of a container.")
@@ -191,7 +191,10 @@ class RunPolicy(ApiModel):
         None, description="Seconds after which a finished job is deleted. Default: never."
     )
     active_deadline_seconds: Annotated[int, Field(ge=1, le=2**53)] | None = Field(
-        None, description="Seconds the job may be active, counted from its start or resume. Default: no limit."
+        None,
+        description=(
+            "Seconds the job may be active, counted from its start or resume; then it fails. Default: no limit."
+        ),
     )
     startup_deadline_seconds: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = Field(
         None,
@@ -203,8 +206,8 @@ class RunPolicy(ApiModel):
     backoff_limit: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = Field(
         None,
         description=(
-            "How many counted restarts the job may have. Restarts after a disruption (evicted, preempted, deleted, "
-            "node lost) and after scaling do not count. Default: no limit."
+            "How many counted restarts the job may have, where restartPolicy or a rule restarts. Restarts after a "
+            "disruption (evicted, preempted, deleted, node lost) and after scaling do not count. Default: no limit."
         ),
     )
     failure_policy: FailurePolicy | None = Field(
@@ -217,7 +220,9 @@ class RunPolicy(ApiModel):
             "Default: never, since the process may still run there."
         ),
     )
-    scheduling_policy: SchedulingPolicy | None = Field(None, description="Gang scheduling of the pods of the job.")
+    scheduling_policy: SchedulingPolicy | None = Field(
+        None, description="Gang scheduling of the pods of the job. Not acted on in this version."
+    )
     suspend: bool | None = Field(
         None, description="True: the job has no pods. Set back to false to start or resume it."
     )

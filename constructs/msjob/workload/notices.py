@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from msjob.api import EventReason, Job, LaunchMode, RestartScope, Role, RoleSpec, meta
+from msjob.api import EventReason, FailureAction, Job, LaunchMode, RestartPolicy, RestartScope, Role, RoleSpec, meta
 from msjob.workload import environment, hosts, msrun, pods
 from msjob.workload.tokens import Tokens
 
@@ -152,6 +152,30 @@ def _gang(job: Job) -> Iterator[Notice]:
         )
 
 
+def _retries(job: Job) -> Iterator[Notice]:
+    """What is only for restarts, in a job that has none after a failure: the default of restartPolicy is Never."""
+    policy = job.run_policy.failure_policy
+    ruled = any(rule.action is not FailureAction.FAIL_JOB for rule in (policy.rules if policy is not None else ()))
+    if ruled:
+        return
+    never = {role: spec for role, spec in job.roles.items() if spec.restart_policy is RestartPolicy.NEVER}
+    if job.run_policy.backoff_limit is not None and never.keys() == job.roles.keys():
+        yield Notice(
+            EventReason.RETRIES_UNUSED,
+            "backoffLimit has no effect: restartPolicy of every role is Never (the default), so that the first failure "
+            "fails the job; set restartPolicy of the roles to OnFailure or ExitCode",
+            ("spec", "runPolicy", "backoffLimit"),
+        )
+    for role, spec in never.items():
+        if job.spec.ms_replica_specs[spec.key].restart_scope is RestartScope.POD:
+            yield Notice(
+                EventReason.RETRIES_UNUSED,
+                f"{role}: restartScope Pod is only for pods that are taken away: restartPolicy is Never (the default), "
+                "so that a failure fails the job; set restartPolicy of the role to OnFailure or ExitCode",
+                ("spec", "msReplicaSpecs", spec.key, "restartScope"),
+            )
+
+
 _ALL: Final[tuple[Callable[[Job], Iterator[Notice]], ...]] = (
     _reserved,
     _restart_policy,
@@ -161,6 +185,7 @@ _ALL: Final[tuple[Callable[[Job], Iterator[Notice]], ...]] = (
     _msrun,
     _parameter_server,
     _rejoin,
+    _retries,
     _scale,
     _gang,
 )

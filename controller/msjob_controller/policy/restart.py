@@ -58,7 +58,9 @@ def replace_pod(
     due = format_time(now + timedelta(seconds=pause))
     entry = {"pod": failure.pod, "uid": failure.uid, "time": due}
     status["replacements"] = [*(status.get("replacements") or []), entry]
-    return _restarting(job, status, f"{describe(failure)}{_why(judged)}; {_tally(job, status, pause)}", now)
+    return _restarting(
+        job, status, f"{describe(failure)}{_why(judged)}; {_tally(job, status, pause)}", now, messages.REPLACING
+    )
 
 
 def begin_attempt(status: Status, attempt: Attempt) -> Status:
@@ -156,7 +158,8 @@ def _charge(status: Status, attempt: Attempt, failure: Failure, judged: Verdict,
 
 
 def _why(judged: Verdict) -> str:
-    return f" ({judged.why})" if judged.follows else ""
+    """Why a restart does not count."""
+    return f" ({judged.why})" if judged.action is FailureAction.RESTART_IGNORING_LIMIT else ""
 
 
 def _tally(job: Job, status: Status, pause: int) -> str:
@@ -167,8 +170,10 @@ def _tally(job: Job, status: Status, pause: int) -> str:
     return f"{tally}{messages.LATER.format(seconds=pause) if pause else ''}"
 
 
-def _restarting(job: Job, status: Status, why: str, now: datetime) -> tuple[Status, tuple[Event, ...]]:
-    message = messages.RESTARTING.format(job=f"{job.namespace}/{job.name}", why=why)
+def _restarting(
+    job: Job, status: Status, why: str, now: datetime, text: str = messages.RESTARTING
+) -> tuple[Status, tuple[Event, ...]]:
+    message = text.format(job=f"{job.namespace}/{job.name}", why=why)
     listed = conditions.put(
         status["conditions"], ConditionType.RESTARTING, Reason.RESTARTING, message, now, refresh=True
     )

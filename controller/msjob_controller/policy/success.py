@@ -44,5 +44,5 @@ def _all(good: int, workers: int, *, without: int) -> str:
     if without:
         return messages.SOME.format(count=good, all=good + without, what="Workers" if workers else "pods")
     if not workers:
-        return messages.ALL_PODS.format(count=good)
+        return messages.ALL_PODS.format(count=good) if good > 1 else messages.ITS_POD
     return messages.ALL_WORKERS.format(count=good) if good > 1 else messages.ITS_WORKER

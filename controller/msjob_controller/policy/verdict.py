@@ -86,7 +86,7 @@ def _by_policy(policy: RestartPolicy, code: int | None) -> tuple[FailureAction, 
             return FailureAction.RESTART if retry else FailureAction.FAIL_JOB, messages.POLICY.format(
                 policy=policy.value
             )
-    return FailureAction.FAIL_JOB, ""
+    return FailureAction.FAIL_JOB, messages.POLICY.format(policy=policy.value)
 
 
 def _rule(

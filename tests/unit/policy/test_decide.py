@@ -223,7 +223,7 @@ class TestFailure:
         assert told.status["completionTime"] == stamp(60)
         message = (
             "MSJob default/train has failed: pod train-worker-1 failed: container mindspore exited with code 137"
-            " (OOMKilled: step 9)."
+            " (OOMKilled: step 9); restartPolicy Never."
         )
         assert told.events == (
             Event(EventType.WARNING, EventReason.EXITED_WITH_CODE, "Pod default/train-worker-1 exited with code 137"),
@@ -261,14 +261,17 @@ class TestFailure:
         one = job(scheduler=None, worker=1)
         told = decide(one, running(one), of(put_out(W, 0, "UnexpectedAdmissionError"), address=None), at(60))
         assert reasons(told) == [Reason.FAILED]
-        assert "pod train-worker-0 failed (UnexpectedAdmissionError)." in told.events[-1].message
+        assert "pod train-worker-0 failed (UnexpectedAdmissionError); restartPolicy Never." in told.events[-1].message
 
     def test_a_pod_that_never_ran(self) -> None:
         """The one who waited in vain exits, and the one who never came is blamed."""
         one = job()
         gave_up = pod(W, 0, "F", finished_at=at(1800))
         told = decide(one, begun(one), of(pod(S), gave_up, pod(W, 1, "P")), at(1801))
-        assert condition(told, "Failed")["message"] == "MSJob default/train has failed: pod train-worker-1 never ran."
+        assert (
+            condition(told, "Failed")["message"]
+            == "MSJob default/train has failed: pod train-worker-1 never ran; restartPolicy Never."
+        )
         assert told.status["lastFailure"]["reason"] == "NeverRan"
 
     @pytest.mark.parametrize(

@@ -65,6 +65,7 @@ def test_failure_of_its_own(worker: Pod) -> None:
 def test_of_another_attempt() -> None:
     """What fell in an earlier attempt explains nothing in this one."""
     status = fallen() | {"attempt": 1, "readyAttempt": 1, "replacements": []}
-    seen = everywhere(ONE, "R", attempt=1).pods | {(W, 0): pod(W, 0, "F", code=143, seconds=125, attempt=1)}
+    failed = pod(W, 0, "F", code=143, seconds=125, attempt=1)
+    seen = {**everywhere(ONE, "R", attempt=1).pods, failed.key: failed}
     told = decide(ONE, status, of(*seen.values()), at(130))
     assert condition(told, "Failed")["reason"] == "BackoffLimitExceeded"

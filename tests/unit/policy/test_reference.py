@@ -108,7 +108,7 @@ def warned() -> Iterator[Decision]:
     odd = template(env=[{"name": "MS_ROLE", "value": "x"}], restart_policy="Always", hostname="x")
     yield decide(Job.parse(msjob(worker=role(2, odd), ps=1)), {}, NOTHING, at(0))
     bound = template(host_network=True)
-    policy: dict[str, Any] = {"schedulingPolicy": {"queue": "x"}}
+    policy: dict[str, Any] = {"schedulingPolicy": {"queue": "x"}, "backoffLimit": 3}
     unlike = msjob(worker=None, pod=bound, run_policy=policy)
     unlike["spec"]["msReplicaSpecs"]["worker"] = role(2, bound, restart_scope="Pod")
     yield decide(Job.parse(unlike), {}, NOTHING, at(0))

@@ -85,11 +85,11 @@ def outcome(one: Job, seen: Observed, status: dict[str, Any] | None = None) -> s
         ({"scheduler": None, "worker": 1, **ALL_WORKERS}, {"Worker": "S"}, "its Worker succeeded"),
         # Without Workers: all pods.
         ({"worker": None}, {"Scheduler": "R"}, None),
-        ({"worker": None}, {"Scheduler": "S"}, "all 1 pods succeeded"),
+        ({"worker": None}, {"Scheduler": "S"}, "its pod succeeded"),
         ({"worker": None, "ps": 2}, {"Scheduler": "S", "PS": "SR"}, None),
         ({"worker": None, "ps": 2}, {"Scheduler": "S", "PS": "S-"}, None),
         ({"worker": None, "ps": 2}, {"Scheduler": "S", "PS": "SS"}, "all 3 pods succeeded"),
-        ({"worker": 0}, {"Scheduler": "S"}, "all 1 pods succeeded"),
+        ({"worker": 0}, {"Scheduler": "S"}, "its pod succeeded"),
     ],
 )
 def test_success(fields: dict[str, Any], pods: dict[str, str], why: str | None) -> None:

@@ -41,7 +41,9 @@ class TestRestartPolicy:
     def test_never(self, code: int) -> None:
         """A failure is final, also if nobody said anything."""
         for policy in (None, "Never"):
-            assert verdict(job(restart_policy=policy), pod(W, 0, "F", code=code)) == Verdict(FAIL)
+            assert verdict(job(restart_policy=policy), pod(W, 0, "F", code=code)) == Verdict(
+                FAIL, "restartPolicy Never"
+            )
 
     @pytest.mark.parametrize("code", [1, 127, 128, 137, 255])
     @pytest.mark.parametrize("policy", ["OnFailure", "Always"])
@@ -185,7 +187,7 @@ class TestRules:
             assert verdict(one, pod(W, 0, "F", code=code)) == Verdict(
                 action, f"rule {number} of failurePolicy says {action}"
             )
-        assert verdict(one, pod(S, 0, "F", code=5)) == Verdict(FAIL)
+        assert verdict(one, pod(S, 0, "F", code=5)) == Verdict(FAIL, "restartPolicy Never")
 
     @pytest.mark.parametrize(
         ("operator", "values", "code", "matches"),
@@ -336,7 +338,9 @@ class TestIgnored:
     def test_others_fail_as_before(self) -> None:
         """A pod that no rule ignores is judged, whatever was ignored beside it."""
         one = ruled(IGNORE_3, worker=3)
-        assert verdict(one, pod(W, 0, "F", code=3, seconds=1), pod(W, 1, "F", code=4), pod(W, 2)) == Verdict(FAIL)
+        assert verdict(one, pod(W, 0, "F", code=3, seconds=1), pod(W, 1, "F", code=4), pod(W, 2)) == Verdict(
+            FAIL, "restartPolicy Never"
+        )
 
     def test_nothing_is_left(self) -> None:
         """Once every Worker is ignored the job has failed, under whatever policy."""

@@ -1,6 +1,7 @@
 """What is legal but worth telling the user."""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -154,13 +155,13 @@ def test_host_network_as_the_user_has_it() -> None:
 
 def test_process_that_cannot_rejoin() -> None:
     """A Worker or PS of a cluster that is restarted alone is warned of; the Scheduler may be."""
-    alone = role(2, restart_scope="Pod")
+    alone = role(2, restart_scope="Pod", restart_policy="OnFailure")
 
     assert [(item.reason, item.path[-2:]) for item in told(msjob(worker=alone))] == [
         (EventReason.CANNOT_REJOIN, ("Worker", "restartScope"))
     ]
     assert EventReason.CANNOT_REJOIN in [item.reason for item in told(msjob(ps=alone, launch_mode="Msrun"))]
-    assert told(msjob(scheduler=role(1, restart_scope="Pod"))) == []
+    assert told(msjob(scheduler=role(1, restart_scope="Pod", restart_policy="OnFailure"))) == []
     assert told(msjob(scheduler=None, worker=alone)) == []
     assert told(msjob(worker=alone, launch_mode="None")) == []
 
@@ -201,3 +202,32 @@ def test_gang_scheduling() -> None:
 def test_dynamic_workers_need_no_warning() -> None:
     """Workers that may fail are what the user asked for."""
     assert told(msjob(enable_dynamic_worker=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("fields", "paths"),
+    [
+        pytest.param({"run_policy": {"backoffLimit": 3}}, ["backoffLimit"], id="a limit of nothing"),
+        pytest.param({"run_policy": {"backoffLimit": 3}, "restart_policy": "OnFailure"}, [], id="a limit of restarts"),
+        pytest.param(
+            {"run_policy": {"backoffLimit": 3}, "worker": role(2, restart_policy="ExitCode")}, [], id="of one role"
+        ),
+        pytest.param({"scheduler": role(1, restart_scope="Pod")}, ["restartScope"], id="a scope of nothing"),
+        pytest.param({"scheduler": role(1, restart_scope="Pod", restart_policy="OnFailure")}, [], id="a scope"),
+        pytest.param({"scheduler": None}, [], id="the default scope of Standalone"),
+        pytest.param(
+            {
+                "run_policy": {
+                    "backoffLimit": 3,
+                    "failurePolicy": {"rules": [{"action": "Restart", "replicaTypes": ["Worker"]}]},
+                }
+            },
+            [],
+            id="a rule restarts",
+        ),
+    ],
+)
+def test_retries_that_are_not_made(fields: dict[str, Any], paths: list[str]) -> None:
+    """What is only for restarts is told where none can follow a failure."""
+    found = [item for item in told(msjob(**fields)) if item.reason is EventReason.RETRIES_UNUSED]
+    assert [item.path[-1] for item in found] == paths

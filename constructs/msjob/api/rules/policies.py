@@ -161,8 +161,8 @@ RULES: Final = (
         "spec",
         f"{_NO_ELASTIC} || {NO_ROLES} || !('Worker' in {ROLES}) || "
         f"({_ELASTIC_MIN} <= {_WORKERS} && {_WORKERS} <= {_ELASTIC}.maxReplicas)",
-        "replicas of Worker are outside minReplicas (1 unless set) and maxReplicas of elasticPolicy: choose a number "
-        "between them",
+        "replicas of Worker (1 unless set) are outside minReplicas (1 unless set) and maxReplicas of elasticPolicy: "
+        "set a number between them",
         _elastic_replicas,
     ),
     Rule(

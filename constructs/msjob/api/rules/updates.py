@@ -59,8 +59,8 @@ RULES: Final = (
         "spec",
         f"{_EITHER_SUSPENDED} || !({_BOTH_ROLES}) || self.msReplicaSpecs.all(k, !(k in old.msReplicaSpecs) || "
         f"{_unchanged('template', 'self.msReplicaSpecs[k]', 'old.msReplicaSpecs[k]')})",
-        "pod templates cannot be changed while the job runs: set runPolicy.suspend to true in the same update or "
-        "before, or create a new job",
+        "pod templates cannot be changed while the job runs, or once it has ended: suspend a job that runs in the same "
+        "update or before, or create a new one",
     ),
     Rule(
         "roles-fixed",
