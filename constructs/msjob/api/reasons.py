@@ -51,6 +51,7 @@ class Reason(StrEnum):
     CRASH_LOOP = "CrashLoopBackOff"
     UNSCHEDULABLE = "Unschedulable"
     TERMINATING = "PodStuckTerminating"
+    SERVICE = "ServiceNotReady"
     QUOTA = "QuotaExceeded"
     FORBIDDEN = "Forbidden"
     ADMISSION = "AdmissionDenied"

@@ -96,8 +96,10 @@ def cut(message: str) -> str:
 def ordered(conditions: Sequence[Condition]) -> list[Condition]:
     """Conditions that are not True first, the auxiliary ones with them; each part in the order it had.
 
-    Where there are more than the schema has room for, those that somebody else has put there go.
+    There is one of a type, the last; and where there are more than the schema has room for, those that somebody else
+    has put there go.
     """
+    conditions = list({item.get("type"): item for item in conditions}.values())
     surplus = len(conditions) - MOST_CONDITIONS
     foreign = [item for item in conditions if item.get("type") not in _KNOWN][: max(0, surplus)]
     conditions = [item for item in conditions if not any(item is gone for gone in foreign)]

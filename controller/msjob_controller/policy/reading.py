@@ -25,7 +25,8 @@ WAITING: Final = frozenset(
 )
 """Reasons of a waiting container that do not pass by themselves (kubelet: pkg/kubelet/images, kuberuntime)."""
 
-_DIGITS: Final = 9
+_DIGITS: Final = 8
+"""Digits of a number in a label: with them an attempt has room to grow in a status."""
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 _UNREACHABLE: Final = frozenset({"node.kubernetes.io/unreachable", "node.kubernetes.io/out-of-service"})
 

@@ -132,7 +132,7 @@ def by_kubelet(status: Status, attempt: Attempt, now: datetime) -> Status:
     status = {**status, "kubeletRestarts": seen}
     if seen > known:
         for field in ("restarts", "restartsCountTowardsLimit"):
-            status[field] = (status.get(field) or 0) + seen - known
+            status[field] = _sum(status, field, seen - known)
         last = max((pod for pod in pods if pod.last_end is not None), key=_ended, default=None)
         if last is not None and last.last_end is not None:
             status["lastFailure"] = record(of_last_end(last, last.last_end), attempt.number, now, counts=True)
@@ -145,12 +145,17 @@ def _ended(pod: Pod) -> datetime:
     return when or datetime.min.replace(tzinfo=UTC)
 
 
+def _sum(status: Status, field: str, more: int) -> int:
+    """A number of the status with so many more, as far as the schema has room for it."""
+    return min((status.get(field) or 0) + more, 2**31 - 1)
+
+
 def _charge(status: Status, attempt: Attempt, failure: Failure, judged: Verdict, now: datetime) -> Status:
     counts = judged.action is FailureAction.RESTART
     charged = {
         **status,
-        "restarts": (status.get("restarts") or 0) + 1,
-        "restartsCountTowardsLimit": (status.get("restartsCountTowardsLimit") or 0) + counts,
+        "restarts": _sum(status, "restarts", 1),
+        "restartsCountTowardsLimit": _sum(status, "restartsCountTowardsLimit", counts),
     }
     if not judged.follows:
         charged["lastFailure"] = record(failure, attempt.number, now, counts=counts)

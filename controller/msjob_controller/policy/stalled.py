@@ -26,7 +26,14 @@ _REASONS: Final = {
     "RunContainerError": Reason.CONTAINER_CONFIG,
 }
 _FROM_PODS: Final = frozenset(
-    {Reason.IMAGE_PULL, Reason.CONTAINER_CONFIG, Reason.CRASH_LOOP, Reason.UNSCHEDULABLE, Reason.TERMINATING}
+    {
+        Reason.IMAGE_PULL,
+        Reason.CONTAINER_CONFIG,
+        Reason.CRASH_LOOP,
+        Reason.UNSCHEDULABLE,
+        Reason.TERMINATING,
+        Reason.SERVICE,
+    }
 )
 _ORDER: Final = (
     Reason.TERMINATING,
@@ -50,7 +57,7 @@ class Cause(NamedTuple):
 
 
 def cause(job: Job, attempt: Attempt, observed: Observed, now: datetime) -> Cause | None:
-    """What keeps the job from going on, if its pods show it. What hinders creating them only the shell knows."""
+    """What keeps the job from going on, if pods or Service show it; what hinders making them only the shell knows."""
     found: dict[Reason, list[tuple[Pod, str]]] = {}
     for pod in observed.pods.values():
         if pod.deleting:
@@ -63,7 +70,10 @@ def cause(job: Job, attempt: Attempt, observed: Observed, now: datetime) -> Caus
             pods = sorted(found[reason], key=lambda item: (item[0].role, item[0].index))
             text = messages.STALLED if len(pods) == 1 else messages.STALLED_PODS
             return Cause(reason, text.format(pod=pods[0][0].name, what=pods[0][1], more=len(pods) - 1))
-    return None
+    service = observed.service
+    if job.suspended or job.host_role is None or service is None or service.deleting or service.cluster_ip:
+        return None
+    return Cause(Reason.SERVICE, messages.NO_ADDRESS.format(service=service.name)) if attempt.missing() else None
 
 
 def update(

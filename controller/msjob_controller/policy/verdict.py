@@ -34,13 +34,18 @@ class Verdict:
 def ignored(job: Job, attempt: Attempt) -> frozenset[PodKey]:
     """Failed pods that a rule of `failurePolicy` says to ignore."""
     policy = job.run_policy.failure_policy
-    if policy is None:
+    if policy is None or all(rule.action is not FailureAction.IGNORE_POD for rule in policy.rules):
         return frozenset()
+    # Pods of a large job fail alike, and each rule may have hundreds of codes.
+    known: dict[object, bool] = {}
     found = []
     for key, pod in attempt.pods.items():
         if pod.outcome is Outcome.FAILED:
-            rule = _rule(job, key[0], pod.exit_codes, pod.conditions, pod.reasons)
-            if rule is not None and rule[1].action is FailureAction.IGNORE_POD:
+            alike = (key[0], *sorted(pod.exit_codes.items()), None, *sorted(pod.conditions.items()), pod.reasons)
+            if alike not in known:
+                rule = _rule(job, key[0], pod.exit_codes, pod.conditions, pod.reasons)
+                known[alike] = rule is not None and rule[1].action is FailureAction.IGNORE_POD
+            if known[alike]:
                 found.append(key)
     return frozenset(found)
 

@@ -13,7 +13,7 @@ from msjob_controller.policy import messages
 from msjob_controller.policy.conditions import MESSAGE_LIMIT
 from msjob_controller.policy.decide import decide, reject, stall
 from msjob_controller.policy.decision import Decision
-from msjob_controller.policy.observed import Observed, Trouble
+from msjob_controller.policy.observed import Observed, Service, Trouble
 from support.jobs import msjob, role, template
 from support.pods import at, everywhere, of, pod, stamp
 from support.programs import ROOT
@@ -97,6 +97,7 @@ def hindered(job: Job) -> Iterator[Decision]:
     for reason in ("Unschedulable", "ErrImagePull", "CreateContainerConfigError", "CrashLoopBackOff"):
         yield decide(job, status, of(pod(Role.WORKER, 0, "P", trouble=Trouble(reason))), at(1))
     yield decide(job, status, of(pod(Role.WORKER, 0, "P", deleting=True, asked_to_go=at(0), gone_by=at(0))), at(100))
+    yield decide(job, status, Observed({}, Service("train-scheduler-0")), at(1))
     for why in (Reason.QUOTA, Reason.FORBIDDEN, Reason.ADMISSION, Reason.NAME_TAKEN, Reason.CREATE_FAILED):
         stalled = stall(status, why, "no", at(1))
         yield stalled

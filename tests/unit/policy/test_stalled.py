@@ -9,7 +9,7 @@ from msjob.api import ConditionType, Job, Reason, Role
 from msjob_controller.policy import conditions
 from msjob_controller.policy.conditions import MESSAGE_LIMIT
 from msjob_controller.policy.decide import decide, stall
-from msjob_controller.policy.observed import Autoscaler, Observed, Pod, Trouble
+from msjob_controller.policy.observed import Autoscaler, Observed, Pod, Service, Trouble
 from msjob_controller.policy.stalled import HOLD_SECONDS, REFRESH_SECONDS, TERMINATING_SECONDS, Cause, cause, update
 from support.decisions import NOTHING, at_rest, attempt_of, begun, condition, job, reasons, running, state, whole_state
 from support.pods import at, everywhere, leaving, of, pod, stamp, standing
@@ -402,3 +402,14 @@ def test_standing_pods_are_read_as_they_are() -> None:
     """A whole job whose pods wait for their containers is not stalled."""
     one = job()
     assert "Stalled=True" not in whole_state(decide(one, begun(one), standing(one, Scheduler="P", Worker="PP"), at(9)))
+
+
+def test_service() -> None:
+    """A Service without an address is named; the stall is over once it has one."""
+    one = job()
+    told = decide(one, begun(one), Observed({}, Service("train-scheduler-0")), at(10))
+    assert condition(told, "Stalled")["reason"] == "ServiceNotReady"
+    assert "train-scheduler-0 has no cluster IP" in condition(told, "Stalled")["message"]
+    assert reasons(told) == ["ServiceNotReady"]
+    after = decide(one, told.status, of(), at(11))
+    assert (condition(after, "Stalled")["status"], bool(after.create_pods)) == ("False", True)
