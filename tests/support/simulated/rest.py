@@ -220,6 +220,9 @@ class Rest:
                 causes |= {REASONS.get(waiting, waiting)} if waiting else set()
                 unplaced = condition(item, "PodScheduled").get("reason") == "Unschedulable"
                 causes |= {"Unschedulable"} if unplaced else set()
+        unaddressed = self.service is not None and not leaving(self.service) and not self.service["spec"].get("clusterIP")
+        if self.job.host_role is not None and unaddressed and len(self.present) < len(self.keys):
+            causes |= {"ServiceNotReady"}
         stalled = condition(self.item, "Stalled")
         if stalled.get("status") == "True":
             since = [stalled["lastUpdateTime"]]
@@ -233,11 +236,12 @@ class Rest:
             assert causes <= {"PodStuckTerminating"}, f"nobody says {causes}"
 
     def _check_counts(self) -> None:
-        for item in self.present.values():
-            count = (item["status"].get("containerStatuses") or [{}])[0].get("restartCount", 0)
-            if item["spec"]["restartPolicy"] != "Never" and count:
-                noted = {"uid": item["metadata"]["uid"], "count": count}
-                assert self.status.get("kubeletRestarts") == noted, "a restart by the kubelet is not counted"
+        own = sum(
+            (item["status"].get("containerStatuses") or [{}])[0].get("restartCount", 0)
+            for item in self.present.values()
+            if item["spec"]["restartPolicy"] != "Never"
+        )
+        assert (self.status.get("kubeletRestarts") or 0) == own, "restarts by the kubelet are not counted"
         for role in self.job.roles:
             count = self.status["replicaStatuses"][role.value]
             mine = [pod for pod in self.pods.values() if self.fate(pod).role is role]
