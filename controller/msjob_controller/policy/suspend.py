@@ -26,6 +26,8 @@ def suspend(job: Job, status: dict[str, Any], attempt: Attempt, observed: Observ
     service = observed.service is not None and not observed.service.deleting
     autoscaler = autoscaler_there(observed)
     listed = status["conditions"]
+    # Pods may have been made although the status that tells of their start was never written.
+    started = "startTime" in status or is_under_way(listed)
     if observed.pods and not conditions.is_true(listed, ConditionType.SUSPENDED):
         message = messages.SUSPENDING.format(job=f"{job.namespace}/{job.name}")
         listed = conditions.put(listed, ConditionType.SUSPENDED, Reason.SUSPENDING, message, now, status=False)
@@ -45,7 +47,6 @@ def suspend(job: Job, status: dict[str, Any], attempt: Attempt, observed: Observ
         | {"active": 0, "succeeded": 0}
         for role, count in status["replicaStatuses"].items()
     }
-    started = "startTime" in status
     status = {key: value for key, value in status.items() if key not in _OF_THE_RUN}
     status |= {"conditions": listed, "replicaStatuses": numbers}
     if started:
