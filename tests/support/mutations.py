@@ -34,7 +34,7 @@ MUTATIONS: Final = (
     Mutation(
         "attempt.py",
         "what has succeeded is forgotten once its pod is gone",
-        "completed=frozenset(done | (stored & chosen))",
+        'completed=frozenset(done | (_stored(own, "completedIndexes") & chosen))',
         "completed=frozenset(done)",
     ),
     Mutation(
@@ -187,8 +187,8 @@ MUTATIONS: Final = (
     Mutation(
         "failure.py",
         "in the same second followers come first",
-        "return (failure.time or _EARLIEST, follower, _ORDER[failure.role], failure.index)",
-        "return (failure.time or _EARLIEST, not follower, _ORDER[failure.role], failure.index)",
+        "return (failure.time or _EARLIEST, _is_follower(failure), _ORDER[failure.role], failure.index)",
+        "return (failure.time or _EARLIEST, not _is_follower(failure), _ORDER[failure.role], failure.index)",
     ),
     Mutation(
         "failure.py",
@@ -308,8 +308,8 @@ MUTATIONS: Final = (
     Mutation(
         "restart.py",
         "disruptions count",
-        "counts = action is FailureAction.RESTART\n",
-        "counts = action is not FailureAction.FAIL_JOB\n",
+        "counts = judged.action is FailureAction.RESTART\n",
+        "counts = judged.action is not FailureAction.FAIL_JOB\n",
     ),
     Mutation(
         "restart.py",
@@ -320,8 +320,8 @@ MUTATIONS: Final = (
     Mutation(
         "restart.py",
         "successes of the last attempt count in the next",
-        'key != "completedIndexes"',
-        'key != "selector"',
+        "if key not in OF_THE_ATTEMPT}",
+        "}",
     ),
     Mutation(
         "restart.py",
@@ -344,8 +344,8 @@ MUTATIONS: Final = (
     Mutation(
         "restart.py",
         "restarts by the kubelet are not counted",
-        "if seen <= known:",
-        "if seen >= known:",
+        "if seen > known:",
+        "if seen < known:",
     ),
     Mutation(
         "scale.py",
@@ -360,6 +360,12 @@ MUTATIONS: Final = (
         'return coordinated(job) and status.get("workerReplicas") is None',
     ),
     Mutation(
+        "skew.py",
+        "times ahead of the clock are believed",
+        "return when is not None and when > of + TOLERANCE",
+        "return when is not None and when > of + 10_000 * TOLERANCE",
+    ),
+    Mutation(
         "stalled.py",
         "pods that hang on a lost node get more time",
         "slack = 0.0 if pod.node in observed.lost_nodes else TERMINATING_SECONDS",
@@ -370,6 +376,12 @@ MUTATIONS: Final = (
         "a stall that is over stays",
         "if not stalled or before is None:",
         "if True:",
+    ),
+    Mutation(
+        "stored.py",
+        "what cannot be read of a status is kept",
+        "kept = {key: value for key, value in stored.items() if _fits({key: value})}",
+        "kept = dict(stored)",
     ),
     Mutation(
         "success.py",

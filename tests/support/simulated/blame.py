@@ -116,6 +116,8 @@ def _check_running(seen: View, before: Json, after: Json) -> None:
         still = [key for key in keys if key not in seen.items or not facts.shows_run(seen.items[key])]
         assert not still, f"it is said to run while {still} do not"
     if after.get("readyAttempt") not in (None, before.get("readyAttempt")):
+        # An attempt that is given up in the same moment has the size it was made with.
+        keys = [key for key in seen.keys if key not in done and key not in seen.ignored]
         never = [key for key in keys if key not in seen.fates or seen.fates[key].started is None]
         # The kubelet's own restarts begin anew.
         never = [key for key in never if seen.items.get(key, {}).get("spec", {}).get("restartPolicy") != "OnFailure"]
@@ -215,7 +217,7 @@ def _check_blame(seen: View, key: Key, record: Json) -> None:
     if record.get("reason") == "NeverRan":
         assert fate is None or fate.started is None, f"{name} is blamed because it never ran, and it did"
         return
-    if facts.alone(seen.job, key[0]) and not seen.exhausted:
+    if facts.alone(seen.job, key[0]):
         return
     genuine = _genuine(seen)
     if fate is not None and fate.cause is Cause.GAVE_UP and not seen.ran:

@@ -342,7 +342,7 @@ class Kubelets:
 
     def _start(self, fate: Fate) -> None:
         item = self._item(fate)
-        if item is None or fate.blocked or leaving(item) or fate.started is not None:
+        if item is None or fate.blocked or leaving(item) or fate.started is not None or fate.ended is not None:
             return
         if fate.role is Role.WORKER and fate.index == self.broken:
             self.block(fate, "ImagePullBackOff")

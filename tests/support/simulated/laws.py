@@ -194,7 +194,10 @@ class Laws:
             assert scaled or suspended, "another attempt for no reason"
 
     def _check_times(self, operator: Operator, before: Json, after: Json) -> None:
-        was = is_true({"status": before}, "Suspended") or (_under_way(before) and not _under_way(after))
+        was = is_true({"status": before}, "Suspended") or (
+            # Pods that end well before they go end the job, too.
+            _under_way(before) and not _under_way(after) and not ended({"status": after})
+        )
         runs = not is_true({"status": after}, "Suspended")
         start = facts.seconds(after.get("startTime"))
         if runs and ("startTime" not in before or was) and start is not None:

@@ -91,7 +91,9 @@ class Rest:
     def _check_forced(self) -> None:
         limit = self.job.run_policy.force_delete_after_seconds
         for name, pod in self.pods.items():
-            if limit is not None and leaving(pod) and self._lost(pod) and self._grace(pod):
+            # With clocks that differ a deletion may be overdue at once; the operator looks again a second after it.
+            fresh = self.operator.cluster.time <= (self.fate(pod).asked or 0) + SLACK
+            if limit is not None and leaving(pod) and self._lost(pod) and self._grace(pod) and not fresh:
                 due = max(self._gone_by(pod), self._gone_by(pod) - self._grace(pod) + limit)
                 assert self.now <= due + SLACK, f"{name} hangs longer than forceDeleteAfterSeconds"
 
@@ -220,7 +222,9 @@ class Rest:
                 causes |= {REASONS.get(waiting, waiting)} if waiting else set()
                 unplaced = condition(item, "PodScheduled").get("reason") == "Unschedulable"
                 causes |= {"Unschedulable"} if unplaced else set()
-        unaddressed = self.service is not None and not leaving(self.service) and not self.service["spec"].get("clusterIP")
+        unaddressed = (
+            self.service is not None and not leaving(self.service) and not self.service["spec"].get("clusterIP")
+        )
         if self.job.host_role is not None and unaddressed and len(self.present) < len(self.keys):
             causes |= {"ServiceNotReady"}
         stalled = condition(self.item, "Stalled")

@@ -11,7 +11,7 @@ from support.simulated import laws, shapes
 from support.simulated.cluster import Json
 from support.simulated.soak import main
 
-DATA = {"__init__.py", "decision.py", "observed.py", "situation.py"}
+DATA = {"__init__.py", "decision.py", "messages.py", "observed.py", "situation.py"}
 """Modules that decide nothing."""
 ROUND = ["--seconds", "0", "--seed", "7", "--examples", "3", "--family", "clusters"]
 
