@@ -115,6 +115,8 @@ def _state(detail: Json, fields: Iterable[str]) -> Json:
 
 
 def _condition(item: Json) -> Json:
+    if item.get("type") == "DisruptionTarget":
+        return _kept(item, ("type", "status", "reason"))
     if item.get("type") == "PodScheduled" and item.get("status") == "False":
         kept = _kept(item, ("type", "status", "reason", "message"))
         return kept if "message" not in kept else {**kept, "message": _cut(kept["message"])}

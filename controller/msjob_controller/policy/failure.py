@@ -197,7 +197,9 @@ def _candidates(job: Job, attempt: Attempt) -> Iterator[Failure]:
         if pod.outcome is Outcome.FAILED:
             yield _of(pod, disrupted=_put_out(pod) or bool(pod.reasons & DISRUPTIONS))
         elif pod.deleting and pod.started and pod.key not in attempt.completed and not rejoins(job, pod.role):
-            yield _taken(pod, EVICTED if _put_out(pod) else DELETED, pod.asked_to_go)
+            # Its node was lost long before: what has ended since may have followed it.
+            time = None if pod.given_up else pod.asked_to_go
+            yield _taken(pod, EVICTED if _put_out(pod) else DELETED, time)
     if attempt.ran:
         for role, index in attempt.missing():
             if not rejoins(job, role):

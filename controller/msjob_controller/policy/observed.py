@@ -81,6 +81,7 @@ class Pod:
         reason: why it failed: reason of the container, or of the pod if that has one.
         message: likewise; the termination message if there is one.
         conditions: types and statuses of its conditions.
+        given_up: it was put out because its node had been lost for some minutes (taint-eviction-controller).
         reasons: every reason its failure has: of pod and containers.
         node: name of its node; empty before it has one.
         trouble: what keeps it from running, if something does.
@@ -109,6 +110,7 @@ class Pod:
     reason: str = ""
     message: str = ""
     conditions: Mapping[str, str] = field(default_factory=dict)
+    given_up: bool = False
     reasons: frozenset[str] = frozenset()
     node: str = ""
     trouble: Trouble | None = None

@@ -28,6 +28,8 @@ WAITING: Final = frozenset(
 _DIGITS: Final = 8
 """Digits of a number in a label: with them an attempt has room to grow in a status."""
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
+_TAINTED: Final = "DeletionByTaintManager"
+"""Reason of the condition DisruptionTarget of a pod whose toleration of its node's taint is over, 300 s by default."""
 _UNREACHABLE: Final = frozenset({"node.kubernetes.io/unreachable", "node.kubernetes.io/out-of-service"})
 
 
@@ -101,6 +103,7 @@ def read_pod(item: Json) -> Pod | None:
         reason=str(source.get("reason") or ""),
         message=str(ended.get("message") or status.get("message") or "").strip(),
         conditions={str(key): str(entry.get("status") or "") for key, entry in conditions.items()},
+        given_up=(conditions.get("DisruptionTarget") or {}).get("reason") == _TAINTED,
         reasons=frozenset(filter(None, (status.get("reason"), ended.get("reason")))),
         node=spec.get("nodeName") or "",
         trouble=_trouble(status, conditions),

@@ -6,7 +6,8 @@ from msjob.api import Job, Role
 from support.simulated import facts
 from support.simulated.cluster import NAME, Json, Kind, condition, ended, is_true, leaving
 from support.simulated.facts import Key
-from support.simulated.kubelets import FOLLOWERS, Cause, Fate, Kubelets
+from support.simulated.fates import Cause, Fate
+from support.simulated.kubelets import FOLLOWERS, Kubelets
 from support.simulated.operator import Operator
 
 AFTERMATH = 190

@@ -8,7 +8,7 @@ from typing import Final
 from msjob.api import Job, Role, meta
 from support.pods import START
 from support.simulated.cluster import Json, leaving
-from support.simulated.kubelets import Fate
+from support.simulated.fates import Fate
 
 LONGEST: Final = 360
 AHEAD: Final = 2

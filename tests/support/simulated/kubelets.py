@@ -2,14 +2,13 @@
 
 import heapq
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import partial
 from typing import Final
 
 from msjob.api import Job, LaunchMode, RestartScope, Role, meta
 from support.pods import stamp
 from support.simulated.cluster import Cluster, Json, Kind, condition, leaving, owner
+from support.simulated.fates import Cause, Fate, Node
 
 NODES: Final = ("node-0", "node-1", "node-2")
 GRACE: Final = 30
@@ -21,89 +20,6 @@ FOLLOWERS: Final = (1, 143, 137)
 PATIENCE: Final = 60
 """Seconds for which processes look for a Scheduler that is lost, where it is replaced alone."""
 CRASH_LOOP: Final = (10, 20, 40, 80, 160, 300)
-
-
-class Cause(StrEnum):
-    """Why a process ended."""
-
-    ITSELF = "itself"
-    FOLLOWED = "followed"
-    TOLD = "told"
-    PUT_OUT = "put out"
-    LOST = "lost"
-    GAVE_UP = "gave up"
-
-
-@dataclass
-class Fate:
-    """What truly befell a pod.
-
-    Attributes:
-        uid: of the pod.
-        name: likewise.
-        role: likewise.
-        index: likewise.
-        attempt: likewise.
-        owner: uid of its job.
-        node: where it is.
-        blocked: why it cannot start.
-        started: when its process started.
-        ended: when its process ended.
-        code: exit code of it.
-        cause: of that end.
-        asked: when its deletion was asked for.
-        asked_by: who did.
-        gone: when it was removed.
-        leader: name of the pod that it followed.
-    """
-
-    uid: str
-    name: str
-    role: Role
-    index: int
-    attempt: int
-    owner: str
-    node: str = ""
-    blocked: str = ""
-    started: float | None = None
-    ended: float | None = None
-    code: int | None = None
-    cause: Cause | None = None
-    asked: float | None = None
-    asked_by: str = ""
-    gone: float | None = None
-    leader: str = ""
-
-    @property
-    def runs(self) -> bool:
-        """Whether its process runs."""
-        return self.started is not None and self.ended is None
-
-    @property
-    def genuine(self) -> bool:
-        """Whether its end, or its deletion, came from no other pod and not from the operator."""
-        if self.asked_by and self.asked_by != "operator":
-            return True
-        return self.cause in (Cause.ITSELF, Cause.PUT_OUT, Cause.LOST)
-
-
-@dataclass
-class Node:
-    """A node.
-
-    Attributes:
-        name: of it.
-        silent: since when its kubelet does not answer.
-        dead: nothing runs on it any more; else it is only cut off.
-        epoch: how often it has gone.
-        unsaid: what its kubelet could not tell or hear.
-    """
-
-    name: str
-    silent: float | None = None
-    dead: bool = False
-    epoch: int = 0
-    unsaid: list[Callable[[], None]] = field(default_factory=list)
 
 
 class Kubelets:
@@ -486,9 +402,9 @@ class Kubelets:
 
     # Steps of a node.
 
-    def _mark(self, item: Json) -> Json:
+    def _mark(self, item: Json, reason: str = "") -> Json:
         listed = [c for c in item["status"].get("conditions", []) if c["type"] != "DisruptionTarget"]
-        listed.append({"type": "DisruptionTarget", "status": "True"})
+        listed.append({"type": "DisruptionTarget", "status": "True", "reason": reason})
         return self.cluster.put(Kind.POD, item, status={**item["status"], "conditions": listed})
 
     def _not_ready(self, node: Node, epoch: int) -> None:
@@ -508,7 +424,7 @@ class Kubelets:
         for fate in self.alive():
             item = self._item(fate)
             if fate.node == node.name and item is not None and not leaving(item):
-                self._mark(item)
+                self._mark(item, "DeletionByTaintManager")
                 self.delete(fate.name, "taint")
 
     def _collect(self, node: Node, epoch: int) -> None:

@@ -10,7 +10,8 @@ from msjob_controller.policy.decision import Decision
 from msjob_controller.policy.observed import Observed
 from support.simulated import blame, facts
 from support.simulated.cluster import NAME, Cluster, Json, Kind, condition, ended, is_true, leaving
-from support.simulated.kubelets import Cause, Kubelets
+from support.simulated.fates import Cause
+from support.simulated.kubelets import Kubelets
 from support.simulated.operator import Operator
 
 LIFECYCLE = {"Created", "Running", "Restarting", "Suspended", "Succeeded", "Failed"}

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from support.simulated.cluster import Json, Kind, ended
-from support.simulated.kubelets import NODES, Cause
+from support.simulated.fates import Cause
+from support.simulated.kubelets import NODES
 from support.simulated.operator import Fault
 from support.simulated.shapes import CODES, FAMILIES
 from support.simulated.world import World
@@ -241,7 +242,10 @@ class Life(RuleBasedStateMachine):
 def _is_limited(job: Json) -> bool:
     """Whether a job must end although its processes fail again and again."""
     policy = job["spec"].get("runPolicy") or {}
-    return policy.get("activeDeadlineSeconds") is not None
+    rules = (policy.get("failurePolicy") or {}).get("rules") or []
+    uncounted = any(rule["action"] == "RestartIgnoringLimit" for rule in rules)
+    counted = policy.get("backoffLimit") is not None and not uncounted
+    return policy.get("activeDeadlineSeconds") is not None or counted
 
 
 def lives(family: str, examples: int, steps: int = 30) -> type[RuleBasedStateMachine]:

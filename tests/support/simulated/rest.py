@@ -4,7 +4,8 @@ from msjob.api import Job, Role
 from support.simulated import facts
 from support.simulated.cluster import Json, Kind, condition, ended, is_true, leaving
 from support.simulated.facts import Key
-from support.simulated.kubelets import Fate, Kubelets
+from support.simulated.fates import Fate
+from support.simulated.kubelets import Kubelets
 from support.simulated.operator import Operator
 
 SLACK = 1.0

@@ -5,7 +5,8 @@ from functools import partial
 from typing import Final
 
 from support.simulated.cluster import NAME, Cluster, Json, Kind, ended, owner
-from support.simulated.kubelets import NODES, Fate, Kubelets
+from support.simulated.fates import Fate
+from support.simulated.kubelets import NODES, Kubelets
 from support.simulated.laws import Laws
 from support.simulated.operator import Operator
 from support.simulated.rest import Rest

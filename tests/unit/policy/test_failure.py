@@ -448,3 +448,13 @@ def test_any_pods_at_all() -> None:
     """In a job all of whose pods have failed alike the first Worker stands for all."""
     one = job(ps=2, worker=3)
     assert culprit(one, everywhere(one, "F")) == ("worker-0", "")
+
+
+def test_pods_whose_node_was_given_up() -> None:
+    """A pod that is deleted for its node's sake was lost minutes before: who has ended since may have followed it."""
+    one = job(restart_policy="Never")
+    for given_up, blamed in ((True, "train-worker-0"), (False, "train-worker-1")):
+        gone = leaving(W, 0, asked=400, conditions={"DisruptionTarget": "True"}, given_up=given_up)
+        seen = attempt_of(one, of(pod(S), gone, pod(W, 1, "F", code=1, seconds=100)))
+        (first, *_) = failure.find(one, seen, set(), set(), set())
+        assert first.pod == blamed

@@ -476,3 +476,11 @@ def test_service_on_its_way_out() -> None:
     """A Service with a deletion timestamp says so."""
     item = {"metadata": {"name": "a", "deletionTimestamp": stamp(0)}, "spec": {"clusterIP": "10.0.0.1"}}
     assert read_service(item).deleting
+
+
+@pytest.mark.parametrize(("reason", "given_up"), [("DeletionByTaintManager", True), ("EvictionByEvictionAPI", False)])
+def test_why_a_pod_is_put_out(reason: str, *, given_up: bool) -> None:
+    """A node that is given up is told apart from one that is drained."""
+    item = pod_json()
+    item["status"]["conditions"] = [{"type": "DisruptionTarget", "status": "True", "reason": reason}]
+    assert read(item).given_up is given_up
