@@ -220,7 +220,7 @@ def _check_blame(seen: View, key: Key, record: Json) -> None:
         return
     if facts.alone(seen.job, key[0]):
         return
-    genuine = _genuine(seen)
+    genuine = {other: culprit for other, culprit in _genuine(seen).items() if not _fell_later(culprit, fate)}
     if fate is not None and fate.cause is Cause.GAVE_UP and not seen.ran:
         never = [key for key in seen.keys if key not in seen.items or not _has_run(seen.items[key])]
         assert not set(never) - seen.done, f"{name} is blamed, which waited in vain for {never}"
@@ -236,6 +236,16 @@ def _check_blame(seen: View, key: Key, record: Json) -> None:
     # Times have whole seconds: who fell first in the same second cannot be told from codes that followers have.
     blamed = {seen.job.pod_name(*culprit) for culprit in genuine}
     assert known, f"follower {name} is blamed although {sorted(blamed)} can be seen"
+
+
+def _fell_later(culprit: Fate | None, fate: Fate | None) -> bool:
+    """Whether a process that failed by itself did so only after another had ended, of which it cannot be the cause.
+
+    Its node may have been cut off for a while, which nothing tells any more once it is back.
+    """
+    if culprit is None or fate is None or culprit is fate or culprit.ended is None or fate.ended is None:
+        return False
+    return culprit.cause is Cause.ITSELF and not culprit.asked_by and int(culprit.ended) > int(fate.ended)
 
 
 def _check_action(seen: View, key: Key, record: Json, counted: int, outcome: str) -> None:

@@ -319,7 +319,7 @@ class Kubelets:
         state = {"exitCode": fate.code, "reason": reason, "startedAt": started, "finishedAt": stamp(int(ended))}
         phase = "Running" if self.sidecar and not leaving(item) else "Failed" if fate.code else "Succeeded"
         listed = [{"name": "mindspore", "state": {"terminated": state}}, *self._sidecar(running=phase == "Running")]
-        item = self.cluster.put(Kind.POD, item, status={"phase": phase, "containerStatuses": listed})
+        item = self.cluster.put(Kind.POD, item, status={"phase": phase, "containerStatuses": listed, **_kept(item)})
         if leaving(item):
             self.later(self.pace, lambda: self._at_node(fate.node, lambda: self._say_goodbye(fate)))
 
@@ -447,7 +447,8 @@ class Kubelets:
             self._remove(fate)
         elif dead and fate.cause is Cause.LOST:
             state = {"exitCode": 137, "reason": "ContainerStatusUnknown"}
-            status = {"phase": "Failed", "containerStatuses": [{"name": "mindspore", "state": {"terminated": state}}]}
+            listed = [{"name": "mindspore", "state": {"terminated": state}}]
+            status = {"phase": "Failed", "containerStatuses": listed, **_kept(item)}
             self.cluster.put(Kind.POD, item, status=status)
         elif dead and fate.started is None:
             self.later(self.pace, lambda: self._at_node(fate.node, lambda: self._start(fate)))
@@ -457,6 +458,12 @@ class Kubelets:
 
 def _node(name: str, ready: str) -> Json:
     return {"metadata": {"name": name}, "status": {"conditions": [{"type": "Ready", "status": ready}]}}
+
+
+def _kept(item: Json) -> Json:
+    """What a kubelet leaves of the conditions of a pod: who put it out has said so."""
+    found = condition(item, "DisruptionTarget")
+    return {"conditions": [found]} if found else {}
 
 
 def _is_ready(node: Json) -> bool:

@@ -261,6 +261,8 @@ def lives(family: str, examples: int, steps: int = 30) -> type[RuleBasedStateMac
         max_examples=examples,
         stateful_step_count=steps,
         deadline=None,
+        # The same lives each time, so that no change fails for what it has not done; `make soak` plays new ones.
+        derandomize=True,
         # A life that goes wrong is shown as it was: shrinking takes minutes. `make soak` shrinks.
         phases=(Phase.explicit, Phase.reuse, Phase.generate),
         report_multiple_bugs=False,
