@@ -74,7 +74,7 @@ class Informer:
         silence: Seconds without a byte after which the watch counts as dead, see `Transport.stream`.
         optional: The work goes on without it: when it may not be read, that is logged once and tried again now and
             then, and `has_synced` is no longer set, since what is in the cache grows old.
-        on_sync: Called when a list is in the cache, and when it is up to date again after a failure.
+        on_sync: Called when a list is in the cache; after a failure when it is also kept up to date again.
 
     Attributes:
         has_synced: Set once the first list is in the cache.
@@ -171,7 +171,7 @@ class Informer:
             self._tell(change)
         self._resource_version = version
         self.has_synced.set()
-        if self._on_sync is not None:
+        if self._on_sync is not None and self.failure is None:
             self._on_sync()
 
     async def _watch(self, version: str) -> None:

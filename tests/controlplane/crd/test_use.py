@@ -27,7 +27,7 @@ def normal(text: str) -> str:
     ("field", "expected"),
     [
         ("msjob", "A MindSpore training job"),
-        ("msjob.spec.runPolicy.backoffLimit", "How many counted restarts the job may have."),
+        ("msjob.spec.runPolicy.backoffLimit", "How many counted restarts the job may have,"),
         ("msj.spec.msReplicaSpecs", "Keys are matched without regard to case."),
         ("msjobs.spec.msReplicaSpecs.replicas", "How many pods the role has."),
         ("msjobs.spec.runPolicy.failurePolicy.rules.onExitCodes", "The exit code of a container."),

@@ -27,6 +27,9 @@ MSJOBS = "mindspore.gitee.com/v1/msjobs"
 
 Objects = list[Object]
 
+_CLOSED = (ConnectionError, http.client.RemoteDisconnected, ssl.SSLEOFError)
+"""How a connection that the API server has closed meanwhile shows."""
+
 T = TypeVar("T")
 Query = str | int | bool | None
 
@@ -336,7 +339,7 @@ class Client:
                 answer = response.read()
             except (OSError, http.client.HTTPException) as error:
                 connection.close()
-                if kept is not None and isinstance(error, (ConnectionError, http.client.RemoteDisconnected)):
+                if kept is not None and isinstance(error, _CLOSED):
                     continue
                 raise UnreachableError(f"{method} {self.server}{target}: {error!r}") from error
             except BaseException:

@@ -404,7 +404,7 @@ async def test_what_may_not_be_read_and_need_not(
         assert isinstance(informer.failure, errors.Forbidden)
         await eventually(lambda: server.watching == 1)
         assert informer.has_synced.is_set()
-        assert (repr(informer.failure), syncs) == ("None", [4])
+        assert (repr(informer.failure), syncs) == ("None", [5])
         assert len(informer) == 1
 
         # The right is taken away: what is in the cache is worth nothing from now on.
@@ -412,7 +412,7 @@ async def test_what_may_not_be_read_and_need_not(
         server.end_watches()
         await eventually(lambda: not informer.has_synced.is_set())
         await eventually(informer.has_synced.is_set)
+        await eventually(lambda: len(syncs) == 2)
         running.cancel()
         await asyncio.wait((running,))
-        assert len(syncs) == 2
     assert [entry["event"] for entry in logs if entry["log_level"] == "warning"].count("informer.refused") == 2

@@ -1,6 +1,7 @@
 """Nodes that fall silent, early and late, and pods that hang on them."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -32,9 +33,15 @@ def begin(jobs: Jobs, far: str, **run_policy: int) -> None:
     jobs.kubelet.pause()
 
 
+def _is_told_to_go(jobs: Jobs, pod: str) -> bool:
+    return "deletionTimestamp" in jobs.pods()[pod]["metadata"]
+
+
 def let_go(jobs: Jobs, *pods: str) -> None:
-    """Let pods end that are being deleted."""
+    """Let pods end once they are being deleted."""
     for pod in pods:
+        told = partial(_is_told_to_go, jobs, pod)
+        jobs.client.wait_for(told, what=f"{pod} to be told to go")
         jobs.kubelet.terminate(jobs.namespace, f"train-{pod}")
 
 
