@@ -62,11 +62,15 @@ def all_running(attempt: Attempt, without: AbstractSet[PodKey]) -> bool:
         without: failed pods that the job goes on without.
     """
     outcomes = [
-        Outcome.PENDING if key in attempt.pods and attempt.pods[key].deleting else attempt.outcome(key)
+        Outcome.PENDING if key not in attempt.completed and _leaves(attempt, key) else attempt.outcome(key)
         for key in attempt.wanted
         if key not in without
     ]
     return Outcome.RUNNING in outcomes and all(o in (Outcome.RUNNING, Outcome.SUCCEEDED) for o in outcomes)
+
+
+def _leaves(attempt: Attempt, key: PodKey) -> bool:
+    return key in attempt.pods and attempt.pods[key].deleting
 
 
 def all_started(attempt: Attempt, without: AbstractSet[PodKey]) -> bool:

@@ -16,9 +16,17 @@ def made_with(job: Job, status: Status, observed: Observed) -> Status:
     """The status with the number of Workers that the attempt is made with: open until its first pod is made."""
     if not coordinated(job):
         return {key: value for key, value in status.items() if key != "workerReplicas"}
-    if status.get("workerReplicas") is None or all(is_old(pod, status) for pod in observed.pods.values()):
+    without_pods = all(is_old(pod, status) for pod in observed.pods.values())
+    if status.get("workerReplicas") is None or (without_pods and not _has_begun(status)):
         return {**status, "workerReplicas": job.replicas(Role.WORKER)}
     return status
+
+
+def _has_begun(status: Status) -> bool:
+    """Whether pods of the attempt are known to have run, though none may be there any more."""
+    counts = (status.get("replicaStatuses") or {}).values()
+    remembers = any(field in (count or {}) for count in counts for field in restart.OF_THE_ATTEMPT)
+    return remembers or status.get("readyAttempt") == (status.get("attempt") or 0)
 
 
 def changed(job: Job, status: Status) -> bool:

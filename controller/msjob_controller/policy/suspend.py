@@ -32,6 +32,9 @@ def suspend(job: Job, status: dict[str, Any], attempt: Attempt, observed: Observ
         message = messages.SUSPENDING.format(job=f"{job.namespace}/{job.name}")
         listed = conditions.put(listed, ConditionType.SUSPENDED, Reason.SUSPENDING, message, now, status=False)
         status = {**status, "conditions": listed}
+    elif attempt.pods or attempt.surplus:
+        # Made after a resumption that was never written.
+        status = restart.begin_attempt(status, attempt)
     if observed.pods or conditions.is_true(listed, ConditionType.SUSPENDED):
         return Decision(status, delete_pods=pods, delete_service=service, delete_autoscaler=autoscaler)
     message = messages.SUSPENDED.format(job=f"{job.namespace}/{job.name}")

@@ -162,6 +162,8 @@ def test_a_pod_on_its_way_out_does_not_run() -> None:
     """A pod that is being deleted is about to be missing."""
     job = Job.parse(msjob(scheduler=None, worker=2))
     assert not all_running(job, of(pod(W, 0), leaving(W, 1), address=None))
+    # One that is done need not run.
+    assert all_running(job, of(pod(W, 0), leaving(W, 1, "S"), address=None))
 
 
 def test_pods_beyond_the_replicas_are_not_waited_for() -> None:

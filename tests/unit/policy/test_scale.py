@@ -261,3 +261,12 @@ def test_changed() -> None:
     assert not scale.changed(job(), {"workerReplicas": 2})
     assert not scale.changed(job(scheduler=None), {})
     assert not scale.changed(job(worker=None, ps=1), {})
+
+
+def test_an_attempt_that_ran_keeps_its_size() -> None:
+    """What is left of an attempt is never measured by another number of Workers, though none of its pods is there."""
+    two, one = job(success_policy="AllWorkers"), job(success_policy="AllWorkers", worker=1)
+    done = decide(two, begun(two), standing(two, Scheduler="R", Worker="SP"), at(20)).status
+    told = decide(one, done, of(), at(30))
+    assert state(told)[-1] == "Restarting=True"
+    assert (told.status["attempt"], told.status["workerReplicas"]) == (1, 1)

@@ -234,3 +234,20 @@ def test_before_anything_was_made() -> None:
     told = decide(SUSPENDED, begun(ONE), NOTHING, at(5))
     assert state(told) == ["Created=True", "Suspended=True"]
     assert "startTime" not in told.status
+
+
+def test_pods_of_a_resumption_that_was_never_written() -> None:
+    """A suspended job with pods all the same, since their creation went ahead of the status, gives up the attempt."""
+    status = decide(SUSPENDED, {}, NOTHING, at(0)).status
+    told = decide(SUSPENDED, status, everywhere(ONE, "R"), at(20))
+    assert set(told.delete_pods) == set(everywhere(ONE, "R").pods)
+    assert (told.status["attempt"], state(told)[-1]) == (1, "Suspended=True")
+    again = decide(SUSPENDED, told.status, Observed({(W, 0): leaving(W, 0)}), at(21))
+    assert (again.status["attempt"], again.delete_pods) == (1, ())
+
+
+def test_pods_of_a_start_that_was_never_written() -> None:
+    """So does one that was suspended before the status told of its start."""
+    going = decide(SUSPENDED, {}, everywhere(ONE, "R"), at(20))
+    gone = decide(SUSPENDED, going.status, NOTHING, at(30))
+    assert (gone.status["attempt"], state(gone)[-1]) == (1, "Suspended=True")
