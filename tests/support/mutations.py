@@ -53,7 +53,7 @@ MUTATIONS: Final = (
         "backoff.py",
         "the first restart waits, too",
         "0 if restart <= 1 else",
-        "0 if restart < 1 else",
+        "FIRST_SECONDS if restart <= 1 else",
     ),
     Mutation("backoff.py", "pauses grow twice as fast", "min(restart - 2, 10)", "min(restart - 1, 10)"),
     Mutation(
@@ -350,8 +350,14 @@ MUTATIONS: Final = (
     Mutation(
         "scale.py",
         "a new number of Workers is taken for that of the attempt",
-        'if status.get("workerReplicas") is None or all(is_old(pod, status) for pod in observed.pods.values()):',
+        'if status.get("workerReplicas") is None or (without_pods and not _has_begun(status)):',
         "if True:",
+    ),
+    Mutation(
+        "scale.py",
+        "an attempt whose pods are gone takes another size",
+        "(without_pods and not _has_begun(status))",
+        "without_pods",
     ),
     Mutation(
         "scale.py",

@@ -32,11 +32,13 @@ class Change:
         name: of the object.
         item: its state, the last one if it is gone.
         gone: it is.
+        time: when it happened.
     """
 
     name: str
     item: Json
     gone: bool = False
+    time: float = 0.0
 
     @property
     def version(self) -> int:
@@ -84,7 +86,7 @@ class Cluster:
         item["metadata"] = {**item["metadata"], "resourceVersion": self.version}
         name = item["metadata"]["name"]
         self.objects[kind][name] = item
-        self.watches[kind].append(Change(name, item))
+        self.watches[kind].append(Change(name, item, time=self.time))
         return item
 
     def drop(self, kind: Kind, name: str) -> None:
@@ -92,7 +94,7 @@ class Cluster:
         self.version += 1
         item = self.objects[kind].pop(name)
         item = {**item, "metadata": {**item["metadata"], "resourceVersion": self.version}}
-        self.watches[kind].append(Change(name, item, gone=True))
+        self.watches[kind].append(Change(name, item, gone=True, time=self.time))
 
     def get(self, kind: Kind, name: str) -> Json | None:
         """The present state of an object; None if there is none."""

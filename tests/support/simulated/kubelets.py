@@ -134,7 +134,7 @@ class Kubelets:
     def block(self, fate: Fate, reason: str) -> None:
         """Something keeps a pod that has not started from it."""
         item = self._item(fate)
-        if item is None or fate.started is not None or leaving(item):
+        if item is None or fate.started is not None or fate.ended is not None or leaving(item):
             return
         fate.blocked = reason
         status = {
@@ -241,7 +241,7 @@ class Kubelets:
 
     def _place(self, fate: Fate) -> None:
         item = self._item(fate)
-        if item is None or fate.node:
+        if item is None or fate.node or fate.ended is not None:
             return
         ready = [name for name in NODES if (node := self.cluster.get(Kind.NODE, name)) and _is_ready(node)]
         if not ready:

@@ -65,6 +65,10 @@ class Laws:
         elif not (job.suspended or ended({"status": decision.status})):
             assert not decision.delete_service, "the Service is deleted while it is needed"
             assert not decision.delete_autoscaler, "the autoscaler is deleted while it is needed"
+        if (decision.status.get("attempt") or 0) > (status.get("attempt") or 0):
+            told = {*decision.delete_pods, *decision.force_delete_pods}
+            left = [pod.name for key, pod in seen.pods.items() if not pod.deleting and key not in told]
+            assert not left, f"another attempt begins and {left} are not told to go"
         for key in decision.force_delete_pods:
             self._check_force(operator, job, operator.cache[Kind.POD][seen.pods[key].name])
 
@@ -78,9 +82,10 @@ class Laws:
         assert not job.suspended, f"{name} is created while the job is suspended"
         others = {facts.attempt_of(pod) for pod in self.cluster.owned(Kind.POD, job.uid)}
         assert others <= {attempt}, f"{name} of attempt {attempt} is created beside pods of attempts {others}"
-        due = facts.begins(status.get("nextRestartTime"), operator.now, facts.LONGEST)
+        found = operator.known.get("status") or {}
+        due = facts.begins(found.get("nextRestartTime"), operator.now, facts.LONGEST)
         assert due is None or operator.now >= due, f"{name} is created before its time"
-        for entry in status.get("replacements") or []:
+        for entry in found.get("replacements") or []:
             due = facts.begins(entry["time"], operator.now, facts.LONGEST)
             assert entry["pod"] != name or due is None or operator.now >= due, f"{name} is replaced before its time"
         if (status.get("attempt") or 0) != attempt:
@@ -132,7 +137,7 @@ class Laws:
         check_status(after)
         self._check_numbers(operator, job, before, after)
         self._check_times(operator, before, after)
-        self._check_completed(job, after)
+        self._check_completed(job, before, after)
         del seen
         blame.check(operator, self.kubelets, job, before, after)
 
@@ -168,6 +173,8 @@ class Laws:
         replaced = {entry["uid"] for entry in after.get("replacements") or []}
         new = replaced - {entry["uid"] for entry in before.get("replacements") or []}
         if kubelet:
+            own = max(0, _grown("kubeletRestarts", before, after))
+            assert own <= counted <= restarts <= own + len(kubelet), "restarts by the kubelet are not counted"
             return
         if attempts and restarts:
             assert restarts == 1, "a failure is charged more than once"
@@ -211,8 +218,11 @@ class Laws:
         if ended({"status": after}):
             assert facts.seconds(after["completionTime"]) == floor(operator.now)
 
-    def _check_completed(self, job: Job, after: Json) -> None:
+    def _check_completed(self, job: Job, before: Json, after: Json) -> None:
         attempt = after.get("attempt") or 0
+        if attempt == (before.get("attempt") or 0) and not is_true({"status": after}, "Suspended"):
+            forgotten = facts.completed(before) & set(facts.wanted(job, after)) - facts.completed(after)
+            assert not forgotten, f"it is forgotten that {forgotten} succeeded"
         done = {
             fate.name
             for fate in self.kubelets.fates.values()

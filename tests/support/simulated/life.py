@@ -1,6 +1,7 @@
 """Random lives of a job, as a hypothesis state machine: whatever befalls it, the laws hold, and in the end it rests."""
 
 from collections.abc import Callable
+from json import dumps
 from typing import Any, Final
 
 from hypothesis import Phase, settings
@@ -42,6 +43,7 @@ class Life(RuleBasedStateMachine):
         sidecar = data.draw(st.integers(0, 5), label="sidecar") == 0
         self.mood: int = data.draw(st.sampled_from([0, 0, 1, 139]), label="mood")
         self.world = World(job, pace, sidecar=sidecar)
+        self.world.operator.latency = data.draw(st.sampled_from([0.0, 0.0, 0.0, 1.5, 30.0]), label="latency")
         self.world.kubelets.broken = data.draw(st.sampled_from([None, None, None, None, 0, 1]), label="broken")
         self.run(10.0 * well)
 
@@ -51,6 +53,7 @@ class Life(RuleBasedStateMachine):
             what()
         except BaseException as error:
             error.add_note("\n".join(self.world.cluster.log[-LINES:]))
+            error.add_note(f"t={self.world.cluster.time:.2f} {dumps((self.world.cluster.job or {}).get('status'))}")
             raise
 
     def run(self, seconds: float) -> None:
@@ -76,6 +79,24 @@ class Life(RuleBasedStateMachine):
         for fate in self.world.pick(number, kubelets.alive(running=True)):
             kubelets.exit(fate, code, Cause.ITSELF, follow)
         self.run(seconds)
+
+    @rule(
+        number=numbers,
+        code=st.sampled_from(CODES),
+        status=st.sampled_from(["ok", "ok", "silent"]),
+        deletes=st.integers(0, 1),
+        seconds=st.sampled_from([3.0, 400.0]),
+    )
+    def die(self, number: int, code: int, status: str, deletes: int, seconds: float) -> None:
+        """A process fails, and the operator dies while it sees to that; another comes after a while."""
+        kubelets, operator = self.world.kubelets, self.world.operator
+        for fate in self.world.pick(number, kubelets.alive(running=True)):
+            kubelets.exit(fate, code, Cause.ITSELF, 3)
+            operator.faults.append(Fault(status=status, deletes=deletes, crash="stays"))
+        self.run(seconds)
+        if not operator.up:
+            operator.restart()
+        self.run(0.0)
 
     @rule(number=numbers, every=st.sampled_from([False, False, True]))
     def finish(self, number: int, every: bool) -> None:  # noqa: FBT001 - given by hypothesis
@@ -176,9 +197,13 @@ class Life(RuleBasedStateMachine):
         self.world.change({"suspend": suspend}, workers)
         self.run(0.25)
 
-    @rule(workers=st.integers(1, 4))
-    def scale(self, workers: int) -> None:
-        """The user, or the autoscaler, changes the number of Workers."""
+    @rule(workers=st.integers(1, 4), number=st.none() | numbers)
+    def scale(self, workers: int, number: int | None) -> None:
+        """The user, or the autoscaler, changes the number of Workers, perhaps as one of them is done."""
+        kubelets = self.world.kubelets
+        if number is not None:
+            for fate in self.world.pick(number, kubelets.alive(running=True)):
+                kubelets.exit(fate, 0, Cause.ITSELF)
         self.world.change({}, workers)
         self.run(0.25)
 

@@ -89,8 +89,10 @@ class Operator:
         skew: seconds by which its clock is ahead.
         up: it runs.
         lagging: its watches tell nothing for now.
+        latency: seconds after which its watches tell of a change.
         faults: of its next passes.
         due: when its timer goes off.
+        known: the job as its present pass found it.
         retrying: its last pass failed.
     """
 
@@ -99,6 +101,7 @@ class Operator:
         self.skew = 0.0
         self.up = True
         self.lagging = False
+        self.latency = 0.0
         self.faults: deque[Fault] = deque()
         self._parsed: tuple[tuple[str, int], Job] | None = None
         self.restart()
@@ -147,7 +150,10 @@ class Operator:
     @property
     def next(self) -> float | None:
         """When it acts next if nothing happens."""
-        return self.due if self.up else None
+        if not self.up:
+            return None
+        told = [watch[0].time + self.latency for watch in self.cluster.watches.values() if watch and not self.lagging]
+        return min([*told, *([] if self.due is None else [self.due])], default=None)
 
     def wake(self) -> None:
         """Make it look again."""
@@ -178,9 +184,9 @@ class Operator:
             if not self.up:
                 return
             if not self.lagging:
-                for kind in Kind:
-                    while self.hear(kind):
-                        pass
+                for kind, watch in self.cluster.watches.items():
+                    while watch and watch[0].time + self.latency <= self.cluster.time:
+                        self.hear(kind)
             if self.due is not None and self.due <= self.cluster.time:
                 self._woken = True
             if not self._woken:
@@ -223,6 +229,7 @@ class Operator:
         return self._parsed[1]
 
     def _pass(self, item: Json, fault: Fault) -> tuple[bool, float | None]:
+        self.known = item
         job = self.parse(item)
         status = item.get("status") or {}
         pods = self.mine(Kind.POD, job.uid)

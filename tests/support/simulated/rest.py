@@ -118,7 +118,7 @@ class Rest:
         if not self.pods:
             assert is_true(self.item, "Suspended"), "a job without pods is not suspended"
             active = {count["active"] for count in self.status["replicaStatuses"].values()}
-            assert active <= {0}, "a suspended job is active"
+            assert active <= {0} or self.operator.holding, "a suspended job is active"
             gone = {"startTime", "readyAttempt", "nextRestartTime", "replacements"} & set(self.status)
             assert not gone, f"a suspended job has {gone}"
             ran = [f.attempt for f in self.kubelets.fates.values() if f.owner == self.job.uid]

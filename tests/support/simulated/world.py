@@ -39,6 +39,8 @@ class World:
     def run(self, seconds: float) -> None:
         """Let time pass. Everybody acts when it is their turn, and the laws are looked after all the while."""
         end = self.cluster.time + seconds
+        # What happens at this moment happens before anybody looks.
+        self.kubelets.run_due()
         self.settle()
         while True:
             moments = [when for when in (self.kubelets.next, self.operator.next) if when is not None and when <= end]
@@ -150,7 +152,7 @@ class World:
         self.kubelets.unblock()
         self.cluster.quota = False
         self.operator.faults.clear()
-        self.operator.lagging = False
+        self.operator.lagging, self.operator.latency = False, 0.0
         if not self.operator.up:
             self.operator.restart()
 
