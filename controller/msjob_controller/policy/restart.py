@@ -70,6 +70,9 @@ def begin_attempt(status: Status, attempt: Attempt) -> Status:
         role: {key: value for key, value in count.items() if key not in OF_THE_ATTEMPT}
         for role, count in (status.get("replicaStatuses") or {}).items()
     }
+    if (status.get("readyAttempt") or 0) > attempt.number:
+        # A status that was edited; pods of an attempt that is to come cannot have run.
+        del status["readyAttempt"]
     return {**status, "attempt": attempt.number + 1, "replicaStatuses": numbers}
 
 
