@@ -210,7 +210,7 @@ def _count(at: Situation, status: dict[str, Any]) -> dict[str, Any]:
     status.pop("attempt", None)
     if at.attempt.number:
         status["attempt"] = at.attempt.number
-    return restart.reattribute(restart.by_kubelet(status, at.attempt, at.now), at.attempt, at.observed)
+    return restart.reattribute(at.job, restart.by_kubelet(status, at.attempt, at.now), at.attempt, at.observed)
 
 
 def _unsuccessful(at: Situation, status: dict[str, Any], events: tuple[Event, ...]) -> Decision | None:

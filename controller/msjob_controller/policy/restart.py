@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from msjob.api import ConditionType, FailureAction, Job, Reason
+from msjob.api import ConditionType, FailureAction, Job, Reason, RestartScope, Role
 from msjob_controller.policy import backoff, conditions, messages
 from msjob_controller.policy.attempt import Attempt
 from msjob_controller.policy.decision import Event, EventType
@@ -95,14 +95,18 @@ def time_left(entry: Mapping[str, Any], now: datetime) -> float | None:
     return wait({"nextRestartTime": entry.get("time")}, now)
 
 
-def reattribute(status: Status, attempt: Attempt, observed: Observed) -> Status:
+def reattribute(job: Job, status: Status, attempt: Attempt, observed: Observed) -> Status:
     """Take a restart off the count whose cause turns out to be a node.
 
     A node that is gone shows late: its pods fall silent, the survivors fail, and only after 40 s does the cluster give
-    the node up. By then the attempt was restarted for a survivor, and the pods on the node still hang in deletion.
+    the node up. By then the attempt was restarted for a survivor, and the pods on the node still hang in deletion. A pod that was
+    restarted alone is no survivor: something else has ended its attempt.
     """
     last = status.get("lastFailure") or {}
     if not last.get("countsTowardsLimit") or last.get("attempt") != attempt.number - 1:
+        return status
+    role = Role.parse(last.get("role") or "")
+    if role in job.roles and job.roles[role].restart_scope is RestartScope.POD:
         return status
     for pod in attempt.old:
         if pod.attempt == last["attempt"] and pod.node in observed.lost_nodes and not pod.outcome.ended:

@@ -9,7 +9,7 @@ from msjob.api import Job, Role
 from msjob_controller.policy.decide import decide
 from msjob_controller.policy.decision import Decision
 from msjob_controller.policy.observed import Pod
-from msjob_controller.policy.restart import reattribute, time_left, wait
+from msjob_controller.policy.restart import begin_attempt, reattribute, time_left, wait
 from support.decisions import NOTHING, at_rest, attempt_of, begun, condition, job, reasons, running, state
 from support.jobs import role
 from support.pods import at, everywhere, keys, leaving, of, pod, put_out, stamp, standing
@@ -254,13 +254,22 @@ class TestLateNodeLoss:
         """Only what was counted, for the attempt just given up, whose pod still hangs on the lost node."""
         before = failed(self.ONE).status
         before["lastFailure"] |= last
-        assert reattribute(before, attempt_of(self.ONE, seen, before), seen) == before
+        assert reattribute(self.ONE, before, attempt_of(self.ONE, seen, before), seen) == before
+
+    def test_a_pod_restarted_alone_is_no_survivor(self) -> None:
+        """What a pod that stands for itself is charged with stays, whatever node is lost when its attempt ends."""
+        alone = job(scheduler=None, worker=role(2, restart_policy="OnFailure"))
+        seen = of(pod(W, 0), pod(W, 1, "F", seconds=99), address=None)
+        before = begin_attempt(decide(alone, running(alone), seen, at(100)).status, attempt_of(alone, seen))
+        assert before["lastFailure"]["countsTowardsLimit"]
+        hangs = of(leaving(W, 0), address=None, lost=["node-worker-0"])
+        assert reattribute(alone, before, attempt_of(alone, hangs, before), hangs) == before
 
     def test_never_below_none(self) -> None:
         """A count that somebody took away is not taken away twice."""
         before = failed(self.ONE).status | {"restartsCountTowardsLimit": 0}
         seen = of(leaving(W, 0), lost=["node-worker-0"])
-        assert reattribute(before, attempt_of(self.ONE, seen, before), seen)["restartsCountTowardsLimit"] == 0
+        assert reattribute(self.ONE, before, attempt_of(self.ONE, seen, before), seen)["restartsCountTowardsLimit"] == 0
 
     def test_the_next_restart_has_its_count_back(self) -> None:
         """With a limit of 1 the job may still fail once by itself."""
