@@ -174,7 +174,8 @@ class Laws:
         new = replaced - {entry["uid"] for entry in before.get("replacements") or []}
         if kubelet:
             own = max(0, _grown("kubeletRestarts", before, after))
-            assert own <= counted <= restarts <= own + len(kubelet), "restarts by the kubelet are not counted"
+            most = own + attempts + (restarts if ended({"status": after}) else len(new))
+            assert own <= counted <= restarts <= most, "restarts by the kubelet are not counted"
             return
         if attempts and restarts:
             assert restarts == 1, "a failure is charged more than once"
