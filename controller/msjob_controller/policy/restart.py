@@ -99,14 +99,14 @@ def reattribute(job: Job, status: Status, attempt: Attempt, observed: Observed) 
     """Take a restart off the count whose cause turns out to be a node.
 
     A node that is gone shows late: its pods fall silent, the survivors fail, and only after 40 s does the cluster give
-    the node up. By then the attempt was restarted for a survivor, and the pods on the node still hang in deletion. A pod that was
-    restarted alone is no survivor: something else has ended its attempt.
+    the node up. By then the attempt was restarted for a survivor, and the pods on the node still hang in deletion. A
+    pod that was restarted alone is no survivor: something else has ended its attempt.
     """
     last = status.get("lastFailure") or {}
     if not last.get("countsTowardsLimit") or last.get("attempt") != attempt.number - 1:
         return status
     role = Role.parse(last.get("role") or "")
-    if role in job.roles and job.roles[role].restart_scope is RestartScope.POD:
+    if role is not None and role in job.roles and job.roles[role].restart_scope is RestartScope.POD:
         return status
     for pod in attempt.old:
         if pod.attempt == last["attempt"] and pod.node in observed.lost_nodes and not pod.outcome.ended:
