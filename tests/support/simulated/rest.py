@@ -156,7 +156,8 @@ class Rest:
                 shown = facts.shows_run(item) and not facts.shows_end(item, fate)
                 assert not shown, f"{fate.name} was deleted and the job is not restarted"
         last = self.status.get("lastFailure") or {}
-        if last.get("countsTowardsLimit") and last.get("attempt") == self.attempt - 1:
+        scope = self.job.roles[Role(last["role"])].restart_scope if last else ""
+        if last.get("countsTowardsLimit") and last.get("attempt") == self.attempt - 1 and scope == "Job":
             late = [
                 name
                 for name, pod in self.pods.items()
