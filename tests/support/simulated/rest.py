@@ -121,8 +121,9 @@ class Rest:
             assert active <= {0} or self.operator.holding, "a suspended job is active"
             gone = {"startTime", "readyAttempt", "nextRestartTime", "replacements"} & set(self.status)
             assert not gone, f"a suspended job has {gone}"
-            ran = [f.attempt for f in self.kubelets.fates.values() if f.owner == self.job.uid]
-            assert max(ran, default=-1) < self.attempt or not ran, "the next pods would be of the same attempt"
+            # Those that it knew: others may have come and gone while it did not look.
+            mine = [f for f in self.kubelets.fates.values() if f.owner == self.job.uid and f.asked_by == "operator"]
+            assert all(fate.attempt < self.attempt for fate in mine), "the next pods would be of the same attempt"
 
     def _check_deadlines(self) -> None:
         policy, start = self.job.run_policy, self.status.get("startTime")
