@@ -179,7 +179,7 @@ def _look(job: Job, status: Mapping[str, Any], observed: Observed, now: datetime
     replaced = {entry["uid"] for entry in status.get("replacements") or []}
     without = frozenset(key for key in tolerated if key not in attempt.pods or attempt.pods[key].uid not in replaced)
     if failure.exhausted(attempt, without):
-        without = frozenset()
+        attempt, without = replace(attempt, ignored=frozenset()), frozenset()
     return Situation(job, attempt, observed, without, now)
 
 

@@ -9,7 +9,7 @@ from msjob_controller.policy.attempt import coordinated, is_old, present
 from msjob_controller.policy.attempt import keys as names
 from msjob_controller.policy.decide import decide
 from msjob_controller.policy.observed import Outcome
-from support.decisions import attempt_of, condition, job, running
+from support.decisions import NOTHING, attempt_of, condition, job, running
 from support.pods import at, everywhere, keys, leaving, of, pod, standing
 
 S, P, W = Role.SCHEDULER, Role.PS, Role.WORKER
@@ -185,3 +185,27 @@ def test_ignored_pods_stay_ignored() -> None:
     restarted = decide(one, gone.status, of(pod(S), pod(W, 0), pod(W, 1, "F", code=1)), at(90))
     assert restarted.status["attempt"] == 1
     assert "ignoredIndexes" not in restarted.status["replicaStatuses"]["Worker"]
+
+
+def test_nothing_is_left_out_once_nothing_is_left() -> None:
+    """Pods that the job went on without come back when it has no other: those left over from a larger job, say."""
+    status = {"replicaStatuses": {"Worker": {"ignoredIndexes": "0"}}}
+    fields: dict[str, Any] = {"scheduler": None, "launch_mode": "Standalone", "enable_dynamic_worker": True}
+    told = decide(job(worker=1, **fields), status, NOTHING, at(60))
+    assert told.create_pods == keys(W, 0)
+    assert "ignoredIndexes" not in told.status["replicaStatuses"]["Worker"]
+    assert decide(job(worker=2, **fields), status, NOTHING, at(60)).create_pods == keys(W, 1)
+
+
+def test_a_pod_that_is_replaced_is_not_left_out() -> None:
+    """Workers that may all fail, and that a rule restarts in the end, come back one by one."""
+    rules = {"rules": [{"action": "Restart", "onExitCodes": {"operator": "In", "values": [7]}}]}
+    fields: dict[str, Any] = {"scheduler": None, "launch_mode": "Standalone", "enable_dynamic_worker": True}
+    one = job(run_policy={"failurePolicy": rules}, **fields)
+    fallen = of(pod(W, 0, "F", code=7, uid="a"), pod(W, 1, "F", code=7, uid="b"), address=None)
+    told = decide(one, running(one), fallen, at(60))
+    assert (set(told.delete_pods), told.status["restarts"]) == ({(W, 0), (W, 1)}, 2)
+    left = of(pod(W, 0, uid="c"), pod(W, 1, "F", code=7, uid="b"), address=None)
+    going = decide(one, told.status, left, at(61))
+    assert "ignoredIndexes" not in going.status["replicaStatuses"]["Worker"]
+    assert decide(one, going.status, of(pod(W, 0, uid="c"), address=None), at(62)).create_pods == keys(W, 1)
