@@ -1,6 +1,6 @@
 """`python -m msjob` is `msjob`."""
 
-from msjob.cli import main
+from msjob_cli.main import main
 
 if __name__ == "__main__":
     main()

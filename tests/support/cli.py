@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from click.testing import CliRunner
 
-from msjob.cli.main import run
 from msjob.printer import to_yaml
+from msjob_cli.main import run
 from support.jobs import Json
 
 

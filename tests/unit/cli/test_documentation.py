@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 import pytest
 
-from msjob.cli.exits import ExitCode
-from msjob.cli.main import COMMANDS
+from msjob_cli.exits import ExitCode
+from msjob_cli.main import COMMANDS
 from support.cli import msjob_call
 from support.programs import ROOT
 
@@ -60,7 +60,7 @@ def test_options_are_those_of_the_program(name: str) -> None:
     common = {"--debug"}
 
     assert {option for row in rows for option in re.findall(r"`(-[-a-z]+)`", row)} == (
-        _options(import_module(f"msjob.cli.{name}").command) - common
+        _options(import_module(f"msjob_cli.commands.{name}").command) - common
     )
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from msjob.cli.main import COMMANDS, run
+from msjob_cli.main import COMMANDS, run
 from support.cli import msjob_call, text
 from support.jobs import msjob
 from support.programs import clean_environment, run_program, write_program
@@ -43,7 +43,7 @@ def test_help_and_version(command: list[str | Path]) -> None:
 def test_help_loads_nothing_that_takes_time() -> None:
     """The help of the program comes at once: it loads neither pydantic, nor YAML, nor the construct library."""
     slow = "{'pydantic', 'yaml', 'cdk8s'}"
-    check = f"import sys; from msjob.cli.main import run; run(['--help']); print({slow} & {{*sys.modules}})"
+    check = f"import sys; from msjob_cli.main import run; run(['--help']); print({slow} & {{*sys.modules}})"
 
     done = run_program(sys.executable, "-c", check)
 
@@ -58,7 +58,7 @@ def test_help_of_a_command(name: str) -> None:
     text_of_help = out.getvalue().decode()
 
     assert f"  {name:<9} {COMMANDS[name]}" in text_of_help
-    assert import_module(f"msjob.cli.{name}").command.get_short_help_str(100) == COMMANDS[name]
+    assert import_module(f"msjob_cli.commands.{name}").command.get_short_help_str(100) == COMMANDS[name]
     assert f"Usage: msjob {name} [OPTIONS]" in text_of_help
     assert "Exit codes:" in text_of_help
 
@@ -198,7 +198,7 @@ def test_a_mistake_of_the_program(arguments: list[str], monkeypatch: pytest.Monk
     def fail(_names: object, _namespace: object) -> None:
         raise ZeroDivisionError("a bug\nof two lines")
 
-    monkeypatch.setattr("msjob.cli.validate.check_files", fail)
+    monkeypatch.setattr("msjob_cli.commands.validate.check_files", fail)
     outcomes = []
     for given in ([argument for argument in arguments if argument != "--debug"], arguments):
         with CliRunner().isolation() as (_, err, _):

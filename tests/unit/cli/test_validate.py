@@ -142,7 +142,7 @@ def test_items_of_a_list_are_jobs() -> None:
 def test_a_job_that_passes_but_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Should the rules let through what the types refuse, that is a finding like any other."""
     job = msjob(worker=-1)
-    monkeypatch.setattr("msjob.cli.findings.admit", lambda _: (job, []))
+    monkeypatch.setattr("msjob_cli.findings.admit", lambda _: (job, []))
 
     outcome = msjob_call("validate", "-f", "-", stdin=text(job))
 

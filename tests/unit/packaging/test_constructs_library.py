@@ -56,16 +56,16 @@ def test_installed_wheel_works_beside_the_library(wheel: Path, tmp_path: Path) -
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_wheel_holds_the_two_packages_and_their_types(wheel: Path) -> None:
-    """The wheel writes into no other distribution's folder, and type checkers find both packages typed."""
+def test_wheel_holds_the_packages_and_their_types(wheel: Path) -> None:
+    """The wheel writes into no other distribution's folder, and type checkers find all packages typed."""
     names = zipfile.ZipFile(wheel).namelist()
 
     tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
-    assert tops == {"msjob", "msjob_controller"}
-    assert {"msjob/py.typed", "msjob_controller/py.typed"} <= set(names)
+    assert tops == {"msjob", "msjob_controller", "msjob_client", "msjob_cli"}
+    assert {f"{top}/py.typed" for top in tops} <= set(names)
 
 
-@pytest.mark.parametrize("source_root", ["constructs", "controller"])
+@pytest.mark.parametrize("source_root", ["constructs", "controller", "client"])
 def test_source_roots_are_no_packages(source_root: str) -> None:
     """An `__init__.py` there would make a package of the folder, and `constructs` would hide the library."""
     assert (ROOT / source_root).is_dir()

@@ -144,7 +144,9 @@ def test_events() -> None:
 
 def test_every_reason_is_used() -> None:
     """No reason is promised that nothing ever sends."""
-    sources = [path.read_text() for root in ("constructs", "controller") for path in (ROOT / root).rglob("*.py")]
+    sources = [
+        path.read_text() for root in ("constructs", "controller", "client") for path in (ROOT / root).rglob("*.py")
+    ]
     for kind in (Reason, EventReason):
         for reason in kind:
             used = re.compile(rf"\b{kind.__name__}\.{reason.name}\b")

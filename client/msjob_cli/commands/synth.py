@@ -5,10 +5,6 @@ from typing import Final, get_args
 
 import click
 
-from msjob.cli import terminal
-from msjob.cli.debug import debug
-from msjob.cli.exits import ExitCode, Failure
-from msjob.cli.node import starting_node
 from msjob.settings import (
     DEFAULT_NAMESPACE,
     InstallSettings,
@@ -17,6 +13,10 @@ from msjob.settings import (
     Resources,
     default_image,
 )
+from msjob_cli import terminal
+from msjob_cli.debug import debug
+from msjob_cli.exits import ExitCode, Failure
+from msjob_cli.node import starting_node
 
 _OUTPUT: Final = "dist"
 _SAMPLES: Final = "samples"

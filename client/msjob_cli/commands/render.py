@@ -12,18 +12,18 @@ from typing import Literal
 import click
 
 from msjob.api import Job
-from msjob.cli import terminal
-from msjob.cli.debug import debug
-from msjob.cli.exits import ExitCode, Failure
-from msjob.cli.findings import Checked, check_files
-from msjob.cli.node import starting_node
-from msjob.cli.options import FilesCommand, files, namespace
-from msjob.cli.validate import exit_code
 from msjob.naming import PLACEHOLDER
 from msjob.printer import to_yaml
 from msjob.rendered import Rendered
 from msjob.settings import CONSTRUCT
 from msjob.workload.tokens import Facts
+from msjob_cli import terminal
+from msjob_cli.commands.validate import exit_code
+from msjob_cli.debug import debug
+from msjob_cli.exits import ExitCode, Failure
+from msjob_cli.findings import Checked, check_files
+from msjob_cli.node import starting_node
+from msjob_cli.options import FilesCommand, files, namespace
 
 _DEFAULTS = Facts()
 _UID = re.compile(r"[A-Za-z0-9][-A-Za-z0-9._]{0,127}")

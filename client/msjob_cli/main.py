@@ -8,16 +8,16 @@ from typing import Final
 
 import click
 
-from msjob.cli import terminal
-from msjob.cli.debug import Debug, debug
-from msjob.cli.exits import ExitCode, Failure, OutputClosed
+from msjob_cli import terminal
+from msjob_cli.debug import Debug, debug
+from msjob_cli.exits import ExitCode, Failure, OutputClosed
 
 COMMANDS: Final = {
     "render": "Print the objects of MSJobs exactly as the operator creates them.",
     "synth": "Write the manifests of the installation to a folder.",
     "validate": "Check MSJobs against the rules of the API.",
 }
-"""Each is a module of this package that holds a `command`, loaded when it is called: some load much more."""
+"""Each is a module of `msjob_cli.commands` that holds a `command`, loaded when it is called: some load much more."""
 
 
 class _Commands(click.Group):
@@ -27,7 +27,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - likewise
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"msjob.cli.{cmd_name}").command
+        command = import_module(f"msjob_cli.commands.{cmd_name}").command
         return command if isinstance(command, click.Command) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - likewise

@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from msjob.cli.exits import Failure
 from msjob.node import NodeNotFoundError
+from msjob_cli.exits import Failure
 
 
 @contextmanager

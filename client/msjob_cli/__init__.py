@@ -3,6 +3,6 @@
 Importing this package loads click alone; what a command needs is loaded when the command is called.
 """
 
-from msjob.cli.main import main
+from msjob_cli.main import main
 
 __all__ = ["main"]

@@ -7,7 +7,7 @@ from typing import TextIO
 
 import click
 
-from msjob.cli.exits import Failure, OutputClosed
+from msjob_cli.exits import Failure, OutputClosed
 
 _LONGEST = 2000
 """Characters of a message. Names and values of the user's stand in messages, and some input is all name."""

@@ -5,11 +5,11 @@ from typing import Literal
 
 import click
 
-from msjob.cli import terminal
-from msjob.cli.debug import debug
-from msjob.cli.exits import ExitCode
-from msjob.cli.findings import Checked, check_files
-from msjob.cli.options import FilesCommand, files, namespace
+from msjob_cli import terminal
+from msjob_cli.debug import debug
+from msjob_cli.exits import ExitCode
+from msjob_cli.findings import Checked, check_files
+from msjob_cli.options import FilesCommand, files, namespace
 
 
 @click.command(cls=FilesCommand)
