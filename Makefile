@@ -101,11 +101,8 @@ test: testbed ## Run all of these tests
 	@$(BIN)/pytest tests/unit tests/snapshot tests/controlplane $(PYTEST_ARGS)
 
 .PHONY: coverage
-coverage: testbed ## Run the same with branch coverage, subprocesses included, and fail below the limit
-	@$(BIN)/coverage erase
-	@$(BIN)/coverage run -m pytest tests/unit tests/snapshot tests/controlplane $(PYTEST_ARGS)
-	@$(BIN)/coverage combine --quiet
-	@$(BIN)/coverage report
+coverage: ## Run the same with branch coverage, subprocesses included, and fail below the limit
+	@$(MAKE) --no-print-directory test PYTEST_ARGS="--cov --cov-report=term $(PYTEST_ARGS)"
 
 # How long `soak` goes on, and the seed of its first round; empty means one by chance.
 SECONDS ?= 600
