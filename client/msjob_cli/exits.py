@@ -10,11 +10,14 @@ class ExitCode(IntEnum):
 
     GOOD = 0
     PROBLEMS = 1
-    """A job is not valid."""
+    """A job is not valid, or the one that was waited for came to another end."""
     UNREADABLE = 2
     """Wrong usage, or a file that cannot be read as MSJobs."""
     FAILED = 3
-    """The input is good, but the work could not be done: no usable Node.js, a construct that fails, a full disk."""
+    """The input is good, but the work could not be done: no usable Node.js, a construct that fails, a full disk; no
+    answer from the cluster, no such job there, no right to it."""
+    TIME_UP = 124
+    """`--timeout` has passed, as for the program `timeout`."""
     INTERRUPTED = 130
     """Ctrl-C."""
     OUTPUT_CLOSED = 141

@@ -79,12 +79,14 @@ class Checked:
         job: None unless it is good. Its name ends in a placeholder where the API server would make it.
         findings: errors, or for a good job warnings.
         generated: whether the API server makes its name.
+        object: the job as it was written, in the namespace that was asked for; None unless it is good.
     """
 
     label: str
     job: Job | None
     findings: list[Finding]
     generated: bool = False
+    object: Mapping[str, Any] | None = None
 
     @property
     def readable(self) -> bool:
@@ -103,15 +105,19 @@ def check_files(names: Sequence[str], namespace: str | None = None) -> Iterator[
         One item for each job, and for each thing that is none.
     """
     seen: dict[str, str] = {}
-    for found in _documents(names):
+    for found in documents(names):
         if isinstance(found, LoadError):
-            yield _unreadable(found)
+            yield unreadable(found)
             continue
         yield _not_twice(found, check(found, namespace), seen)
 
 
-def _documents(names: Sequence[str]) -> Iterator[Document | LoadError]:
-    """Every job in files and folders, and why something is none."""
+def documents(names: Sequence[str]) -> Iterator[Document | LoadError]:
+    """Every job in files and folders, and why something is none.
+
+    Args:
+        names: see `check_files`.
+    """
     for name in names:
         try:
             contents = files(name)
@@ -120,11 +126,11 @@ def _documents(names: Sequence[str]) -> Iterator[Document | LoadError]:
             continue
         for file in contents:
             try:
-                documents = read(read_bytes(file), file)
+                found = read(read_bytes(file), file)
             except LoadError as error:
                 yield error
                 continue
-            for document in documents:
+            for document in found:
                 try:
                     yield from jobs(document)
                 except LoadError as error:
@@ -151,7 +157,7 @@ def check(document: Document, namespace: str | None = None) -> Checked:
             problems = [*error.problems]
         else:
             warnings = [*_warnings(job, stored), *_apply_size(document.object)]
-            return Checked(label, job, _findings(document, "warning", name, warnings), generated)
+            return Checked(label, job, _findings(document, "warning", name, warnings), generated, wanted)
     return Checked(label, None, _findings(document, "error", name, problems), generated)
 
 
@@ -215,7 +221,8 @@ def _findings(
     ]
 
 
-def _unreadable(error: LoadError) -> Checked:
+def unreadable(error: LoadError) -> Checked:
+    """What is to be said about a file that cannot be read as MSJobs."""
     finding = Finding(error.file, error.line, error.column, "error", "", "", error.message, UNREADABLE)
     return Checked(error.file, None, [finding])
 

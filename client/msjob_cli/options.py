@@ -1,12 +1,15 @@
 """The option `-f`, which names the files of a command."""
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
 from msjob.loading import STDIN
-from msjob.settings import DNS_LABEL
+from msjob_cli.namespaces import namespace_name
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -40,17 +43,26 @@ class FilesCommand(click.Command):
 
 def files(function: F) -> F:
     """Add `-f FILE`, at least one, as the argument `files`, to a `FilesCommand`."""
-    option = click.option(
+    return _files(required=True)(function)
+
+
+def optional_files(function: F) -> F:
+    """Add `-f FILE`, also none, as the argument `files`, to a `FilesCommand`."""
+    return _files(required=False)(function)
+
+
+def _files(*, required: bool) -> Callable[[F], F]:
+    return click.option(
         *_NAMES,
         "files",
         metavar="FILE",
         multiple=True,
-        required=True,
+        required=required,
         callback=_standard_input_once,
+        shell_complete=_paths,
         help="YAML or JSON with one or more MSJobs, or a folder of such files; - reads standard input. May be given "
         "several times.",
     )
-    return option(function)
 
 
 def namespace(function: F) -> F:
@@ -59,20 +71,20 @@ def namespace(function: F) -> F:
         "-n",
         "--namespace",
         metavar="NAMESPACE",
-        callback=_namespace_name,
+        callback=namespace_name,
         help="Namespace of jobs that name none, as for kubectl; a job that names another is not valid.  "
         "[default: default]",
     )
     return option(function)
 
 
-def _namespace_name(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    if value is not None and not DNS_LABEL.fullmatch(value):
-        raise click.BadParameter(f"{value!r} is no namespace name: use lower-case letters, digits and '-'")
-    return value
-
-
 def _standard_input_once(_context: click.Context, _option: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
     if value.count(STDIN) > 1:
         raise click.BadParameter("standard input can be read once only")
     return value
+
+
+def _paths(_context: click.Context, _option: click.Parameter, incomplete: str) -> "list[CompletionItem[str]]":
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - of use in a completion only
+
+    return [CompletionItem(incomplete, type="file")]
