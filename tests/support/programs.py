@@ -58,3 +58,15 @@ def write_program(path: Path, body: str) -> Path:
     path.write_text(f"#!/bin/sh\n{body}\n")
     path.chmod(0o755)
     return path
+
+
+def is_running(process_id: int) -> bool:
+    """Tell whether there is such a process; one that ended and waits for its parent to notice does not count."""
+    try:
+        os.kill(process_id, 0)
+        state = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0]
+    except ProcessLookupError:
+        return False
+    except FileNotFoundError:  # gone since, or a system without /proc
+        return not Path("/proc/self").exists()
+    return state != "Z"

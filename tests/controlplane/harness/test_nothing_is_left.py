@@ -1,7 +1,6 @@
 """Whatever ends the owner of a control plane, no process and no file is left."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.programs import ROOT, clean_environment
+from support.programs import ROOT, clean_environment, is_running
 from support.testbed.controlplane import ControlPlane
 from support.testbed.errors import HarnessError
 from support.testbed.waiting import wait_for
@@ -22,18 +21,6 @@ with ControlPlane() as control_plane:
     print(json.dumps([str(control_plane.folder), control_plane.programs.process_ids]), flush=True)
     time.sleep(60)
 """
-
-
-def is_running(process_id: int) -> bool:
-    """Tell whether there is such a process; one that ended and waits for its parent to notice does not count."""
-    try:
-        os.kill(process_id, 0)
-        state = Path(f"/proc/{process_id}/stat").read_text().rpartition(")")[2].split()[0]
-    except ProcessLookupError:
-        return False
-    except FileNotFoundError:  # gone since, or a system without /proc
-        return not Path("/proc/self").exists()
-    return state != "Z"
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])

@@ -9,6 +9,7 @@
 ``serviceaccount``     act as a ServiceAccount: token, client, kubeconfig
 ``kubectl``            the kubectl of the same version
 ``binaries``           where the programs come from: ``KUBEBUILDER_ASSETS``, PATH, or built once into a cache
+``sources``            which programs there are, kube-scheduler and kwok of the demo too
 ``errors``             all errors
 =====================  =====================================================================================
 

@@ -4,7 +4,7 @@ import argparse
 import signal
 import sys
 
-from support.testbed.binaries import find_binaries
+from support.testbed.binaries import find_all
 from support.testbed.controlplane import ControlPlane
 from support.testbed.errors import HarnessError
 from support.testbed.progress import to_stderr
@@ -21,9 +21,10 @@ def main() -> int:
     commands.add_parser("build", help="build the programs where they are missing, and end")
     commands.add_parser("up", help="run a control plane until Ctrl-C; prints the path of its kubeconfig")
     command = parser.parse_args().command
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if command == "build":
-            find_binaries()
+            find_all()
         else:
             _up()
     except HarnessError as error:
@@ -35,7 +36,6 @@ def main() -> int:
 
 
 def _up() -> None:
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with ControlPlane() as control_plane:
         sys.stdout.write(f"{control_plane.kubeconfig}\n")
         sys.stdout.flush()

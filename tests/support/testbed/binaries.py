@@ -1,4 +1,4 @@
-"""Find the programs of the control plane: in ``KUBEBUILDER_ASSETS``, else on PATH, else built once into a cache.
+"""Find the programs of the test bed: in ``KUBEBUILDER_ASSETS``, else on PATH, else built once into a cache.
 
 A folder that ``KUBEBUILDER_ASSETS`` names is taken at its word, so that the tests can run against another version of
 Kubernetes. A program on PATH counts only when its minor version is the pinned one: a kubectl of another age, or a
@@ -8,6 +8,7 @@ wrapper of that name, is left alone.
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,13 +16,19 @@ from support.testbed import builder
 from support.testbed.errors import HarnessError
 from support.testbed.pins import Pins, minor, read_pins
 from support.testbed.progress import Progress, to_stderr
+from support.testbed.sources import CONTROL_PLANE, SIMULATION, version
 
 _ASK_VERSION = {
     "etcd": ["--version"],
     "kube-apiserver": ["--version"],
     "kube-controller-manager": ["--version"],
+    "kube-scheduler": ["--version"],
     "kubectl": ["version", "--client"],
+    "kwok": ["--version"],
 }
+
+_OF_THE_SERVERS_AGE = ("kube-controller-manager", "kube-scheduler")
+"""Programs that ask the API server for what an older one has not."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +41,16 @@ class Binaries:
     kubectl: Path
 
 
+@dataclass(frozen=True)
+class Simulators:
+    """Where the programs are that let pods run on nodes that are none."""
+
+    kube_scheduler: Path
+    kwok: Path
+
+
 def find_binaries(progress: Progress = to_stderr) -> Binaries:
-    """Find the programs, and build those that are nowhere; the first build takes minutes.
+    """Find the programs of the control plane, and build those that are nowhere; the first build takes minutes.
 
     Args:
         progress: Is told what is being built, and why.
@@ -43,25 +58,48 @@ def find_binaries(progress: Progress = to_stderr) -> Binaries:
     Raises:
         HarnessError: A program is nowhere and cannot be built, or ``KUBEBUILDER_ASSETS`` is of no use.
     """
+    return Binaries(**_find(CONTROL_PLANE, progress))
+
+
+def find_all(progress: Progress = to_stderr) -> tuple[Binaries, Simulators]:
+    """Find the programs that simulate nodes, too; as ``find_binaries`` does.
+
+    Args:
+        progress: Is told what is being built, and why.
+
+    Raises:
+        HarnessError: As ``find_binaries``.
+    """
+    paths = _find((*CONTROL_PLANE, *SIMULATION), progress)
+    simulators = {name.replace("-", "_") for name in SIMULATION}
+    return (
+        Binaries(**{name: path for name, path in paths.items() if name not in simulators}),
+        Simulators(**{name: path for name, path in paths.items() if name in simulators}),
+    )
+
+
+def _find(names: Sequence[str], progress: Progress) -> dict[str, Path]:
+    """Give the path of each program, by its name as a field has it."""
     pins = read_pins()
     assets = _assets()
     found: dict[str, Path] = {}
     passed_over: list[str] = []
-    for name in builder.PACKAGES:
+    for name in names:
         path = _in_assets(name, assets) or _on_path(name, pins, passed_over)
         if path is not None:
             found[name] = path
     if assets is not None:
-        _check_same_minor(found, assets, pins)
+        for name in _OF_THE_SERVERS_AGE:
+            if name in names:
+                _check_same_minor(name, found, assets, pins)
 
-    wanted = [name for name in builder.PACKAGES if name not in found]
-    folder = builder.cache_folder(pins)
-    if any(not (folder / name).exists() for name in wanted):
+    wanted = [name for name in names if name not in found]
+    if any(not builder.cached(name, pins).exists() for name in wanted):
         for line in passed_over:
             progress(line)
         builder.build(wanted, pins, progress)
-    paths = {**{name: folder / name for name in wanted}, **found}
-    return Binaries(**{name.replace("-", "_"): path for name, path in paths.items()})
+    paths = {**{name: builder.cached(name, pins) for name in wanted}, **found}
+    return {name.replace("-", "_"): path for name, path in paths.items()}
 
 
 def _assets() -> Path | None:
@@ -72,7 +110,7 @@ def _assets() -> Path | None:
     if not folder.is_dir():
         raise HarnessError(
             f"KUBEBUILDER_ASSETS names {value}, which is no folder.\n"
-            f"What to do: name the folder that holds {', '.join(builder.PACKAGES)}, or unset the variable."
+            f"What to do: name the folder that holds {', '.join(CONTROL_PLANE)}, or unset the variable."
         )
     return folder
 
@@ -90,7 +128,7 @@ def _on_path(name: str, pins: Pins, passed_over: list[str]) -> Path | None:
     program = shutil.which(name)
     if program is None:
         return None
-    wanted = minor(pins.etcd if name == "etcd" else pins.kubernetes)
+    wanted = minor(version(name, pins))
     answer = _ask_version(name, Path(program))
     if minor(answer) == wanted and wanted is not None:
         return Path(program)
@@ -118,20 +156,16 @@ def _ask_version(name: str, program: Path) -> str:
     return result.stdout.strip()
 
 
-def _check_same_minor(found: dict[str, Path], assets: Path, pins: Pins) -> None:
+def _check_same_minor(name: str, found: dict[str, Path], assets: Path, pins: Pins) -> None:
     """Refuse an API server of one version with controllers of another: newer controllers ask for what it has not."""
     server = found.get("kube-apiserver")
     if server is None:
         return
     server_minor = minor(_ask_version("kube-apiserver", server))
-    controllers = found.get("kube-controller-manager")
-    controllers_minor = (
-        minor(_ask_version("kube-controller-manager", controllers)) if controllers else minor(pins.kubernetes)
-    )
-    if server_minor != controllers_minor:
+    other_minor = minor(_ask_version(name, found[name])) if name in found else minor(pins.kubernetes)
+    if server_minor != other_minor:
         raise HarnessError(
-            f"{server} is Kubernetes {_dotted(server_minor)}, kube-controller-manager would be "
-            f"{_dotted(controllers_minor)}.\n"
+            f"{server} is Kubernetes {_dotted(server_minor)}, {name} would be {_dotted(other_minor)}.\n"
             f"What to do: put both of one version into {assets}, or unset KUBEBUILDER_ASSETS to use {pins.kubernetes}."
         )
 

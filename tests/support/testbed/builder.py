@@ -1,30 +1,23 @@
-"""Build the programs from Go modules into a cache outside the checkout, once for each pinned version."""
+"""Build the programs from Go modules into a cache outside the checkout, once for each pinned version.
+
+A build that ends early, however, leaves neither a compiler that goes on nor its files.
+"""
 
 import contextlib
 import fcntl
 import os
+import shutil
 import subprocess
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TextIO
 
 from support.testbed.errors import HarnessError
 from support.testbed.golang import Go, find_go
-from support.testbed.pins import MODULE, Pins
+from support.testbed.pins import Pins
+from support.testbed.processes import ProgramGroup
 from support.testbed.progress import Progress
-
-PACKAGES = {
-    "etcd": "go.etcd.io/etcd/server/v3",
-    "kube-apiserver": "k8s.io/kubernetes/cmd/kube-apiserver",
-    "kube-controller-manager": "k8s.io/kubernetes/cmd/kube-controller-manager",
-    "kubectl": "k8s.io/kubernetes/cmd/kubectl",
-}
-"""The Go package of each program."""
-
-_CORE_SECONDS = {"etcd": 140, "kube-apiserver": 650, "kube-controller-manager": 170, "kubectl": 60}
-"""Measured on 2 cores with empty caches, in this order: seconds times cores."""
+from support.testbed.sources import SOURCES, stamps, version
 
 _NEWS_EVERY = 60.0
 _LINES_SHOWN = 20
@@ -43,8 +36,20 @@ def cache_root() -> Path:
 
 
 def cache_folder(pins: Pins) -> Path:
-    """Give the folder that keeps the programs of these versions."""
+    """Give the folder that keeps the programs of Kubernetes of these versions."""
     return cache_root() / "testbed" / pins.name
+
+
+def cached(name: str, pins: Pins) -> Path:
+    """Give the file that a program is kept in, once it is built.
+
+    Args:
+        name: The program.
+        pins: The versions.
+    """
+    # A folder of its own: another kwok is no reason to build Kubernetes again, nor the other way round.
+    folder = cache_folder(pins).with_name(f"kwok-{pins.kwok}") if name == "kwok" else cache_folder(pins)
+    return folder / name
 
 
 def build(names: Sequence[str], pins: Pins, progress: Progress) -> None:
@@ -53,7 +58,7 @@ def build(names: Sequence[str], pins: Pins, progress: Progress) -> None:
     A lock makes processes that want the same wait for each other: the second one finds all built.
 
     Args:
-        names: The programs, keys of ``PACKAGES``.
+        names: The programs, keys of ``SOURCES``.
         pins: Their versions.
         progress: Is told what is being built and how long that takes.
 
@@ -64,16 +69,16 @@ def build(names: Sequence[str], pins: Pins, progress: Progress) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _locked(folder / "build.lock", progress):
-            missing = [name for name in names if not (folder / name).exists()]
+            missing = [name for name in names if not cached(name, pins).exists()]
             if not missing:
                 return
             go = find_go(pins.go, cache_root() / "testbed", progress)
             for number, name in enumerate(missing, start=1):
                 progress(
-                    f"building {name} {pins.etcd if name == 'etcd' else pins.kubernetes} ({number} of {len(missing)}) "
-                    f"with {go.version}; {_estimate(name)}"
+                    f"building {name} {version(name, pins)} ({number} of {len(missing)}) with {go.version}; "
+                    f"{_estimate(name)}"
                 )
-                seconds = _build(name, folder, go, pins, progress)
+                seconds = _build(name, go, pins, progress)
                 progress(f"built {name} in {seconds:.0f} s")
     except OSError as error:
         raise HarnessError(
@@ -93,49 +98,37 @@ def _locked(path: Path, progress: Progress) -> Iterator[None]:
         yield
 
 
-def _build(name: str, folder: Path, go: Go, pins: Pins, progress: Progress) -> float:
+def _build(name: str, go: Go, pins: Pins, progress: Progress) -> float:
     """Build one program, whole or not at all.
 
     Returns:
         The seconds that it took.
     """
-    major, minor = pins.kubernetes.removeprefix("v").split(".")[:2]
-    stamp = " ".join(
-        f"-X k8s.io/component-base/version.{variable}={value}"
-        for variable, value in (("gitVersion", pins.kubernetes), ("gitMajor", major), ("gitMinor", minor))
-    )
-    unfinished = folder / f"{name}.unfinished"
-    command: list[str | Path] = [
-        go.program,
-        "build",
-        "-trimpath",
-        "-ldflags",
-        f"-s -w {stamp}",
-        "-o",
-        unfinished,
-        PACKAGES[name],
-    ]
-    log_path = folder / f"{name}.log"
+    path = cached(name, pins)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{name}.unfinished")
+    command: list[str | Path] = [go.program, "build", "-trimpath"]
+    command += ["-ldflags", f"-s -w {stamps(name, pins)}", "-o", unfinished, SOURCES[name].package]
     start = time.monotonic()
-    with log_path.open("w+") as log:
-        with subprocess.Popen(
-            command, cwd=MODULE, env=_environment(go), stdin=subprocess.DEVNULL, stdout=log, stderr=log
-        ) as process:
-            try:
-                code = _wait(process, name, start, progress)
-            except BaseException:
-                process.kill()
-                raise
+    with ProgramGroup("ms-operator-build-") as group:
+        environment = {**_environment(go), "TMPDIR": str(group.folder)}
+        try:
+            program = group.start(name, command, environment, cwd=SOURCES[name].module)
+            code = _wait(program.process, name, start, progress)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
         if code:
+            log = shutil.copy(program.log, path.with_name(f"{name}.log"))
             raise HarnessError(
                 f"{name} did not build (go build ended with exit code {code}). The last lines of its output:\n"
-                f"{_last_lines(log)}\n"
-                f"The whole output is in {log_path}.\n"
+                f"{_indented(program.tail(_LINES_SHOWN))}\n"
+                f"The whole output is in {log}.\n"
                 "What to do: for a failed download, let Go reach a module proxy (go help goproxy) and start again; "
                 f"or put {name} of the pinned version into a folder that KUBEBUILDER_ASSETS names."
             )
-    unfinished.replace(folder / name)
-    log_path.unlink()
+    unfinished.replace(path)
+    path.with_name(f"{name}.log").unlink(missing_ok=True)
     return time.monotonic() - start
 
 
@@ -157,11 +150,10 @@ def _environment(go: Go) -> dict[str, str]:
 
 def _estimate(name: str) -> str:
     cores = os.cpu_count() or 1
-    seconds = _CORE_SECONDS[name] / cores
+    seconds = SOURCES[name].core_seconds / cores
     length = f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"
     return f"about {length} on {cores} core{'s' if cores > 1 else ''} when nothing of it is cached"
 
 
-def _last_lines(log: TextIO) -> str:
-    log.seek(0)
-    return "".join(f"  {line}" for line in deque(log, maxlen=_LINES_SHOWN)).rstrip()
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

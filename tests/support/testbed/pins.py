@@ -1,4 +1,4 @@
-"""The versions of the programs under the tests, read from ``go/go.mod``, the only place that pins them."""
+"""The versions of the programs under the tests, read from ``go/go.mod`` and ``kwok/go.mod``, which alone pin them."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,10 @@ from functools import lru_cache
 from pathlib import Path
 
 MODULE = Path(__file__).parent / "go"
-"""The folder of the Go module that builds the programs."""
+"""The folder of the Go module that builds the programs of Kubernetes."""
+
+KWOK_MODULE = Path(__file__).parent / "kwok"
+"""The folder of the Go module that builds kwok, which needs other versions of the same libraries."""
 
 
 @dataclass(frozen=True)
@@ -14,18 +17,21 @@ class Pins:
     """The pinned versions.
 
     Attributes:
-        kubernetes: The version of kube-apiserver, kube-controller-manager and kubectl, such as ``v1.36.3``.
+        kubernetes: The version of kube-apiserver, kube-controller-manager, kube-scheduler and kubectl, such as
+            ``v1.36.3``.
         etcd: The version of etcd, such as ``v3.6.8``.
+        kwok: The version of kwok, such as ``v0.7.0``.
         go: The oldest Go that builds them, such as ``1.26.0``.
     """
 
     kubernetes: str
     etcd: str
+    kwok: str
     go: str
 
     @property
     def name(self) -> str:
-        """The name of the folder in which programs of these versions are kept."""
+        """The name of the folder in which the programs of Kubernetes of these versions are kept."""
         return f"{self.kubernetes}-etcd-{self.etcd}"
 
 
@@ -34,13 +40,13 @@ def read_pins() -> Pins:
     """Read the pinned versions.
 
     Raises:
-        ValueError: ``go.mod`` does not name them all.
+        ValueError: A ``go.mod`` does not name what it pins.
     """
-    text = (MODULE / "go.mod").read_text()
     return Pins(
-        kubernetes=_find(r"^\s*k8s\.io/kubernetes (v\S+)", text),
-        etcd=_find(r"^\s*go\.etcd\.io/etcd/server/v3 (v\S+)", text),
-        go=_find(r"^go (\S+)", text),
+        kubernetes=_find(r"^\s*k8s\.io/kubernetes (v\S+)", MODULE),
+        etcd=_find(r"^\s*go\.etcd\.io/etcd/server/v3 (v\S+)", MODULE),
+        kwok=_find(r"^\s*sigs\.k8s\.io/kwok (v\S+)", KWOK_MODULE),
+        go=_find(r"^go (\S+)", MODULE),
     )
 
 
@@ -54,8 +60,9 @@ def minor(version: str) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found else None
 
 
-def _find(pattern: str, text: str) -> str:
-    found = re.search(pattern, text, re.MULTILINE)
+def _find(pattern: str, module: Path) -> str:
+    file = module / "go.mod"
+    found = re.search(pattern, file.read_text(), re.MULTILINE)
     if found is None:
-        raise ValueError(f"{MODULE / 'go.mod'} has no line like {pattern}")
+        raise ValueError(f"{file} has no line like {pattern}")
     return found[1]

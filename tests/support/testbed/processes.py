@@ -108,13 +108,21 @@ class ProgramGroup:
         )
         return self
 
-    def start(self, name: str, command: Sequence[str | Path], env: Mapping[str, str] | None = None) -> Program:
+    def start(
+        self,
+        name: str,
+        command: Sequence[str | Path],
+        env: Mapping[str, str] | None = None,
+        *,
+        cwd: Path | None = None,
+    ) -> Program:
         """Start a program in the folder.
 
         Args:
             name: What to call it; its output is added to ``<name>.log``.
             command: The program and its arguments.
             env: Its whole environment; that of this process by default.
+            cwd: The folder to start it in, if not that one.
 
         Raises:
             HarnessError: It cannot be started.
@@ -129,7 +137,7 @@ class ProgramGroup:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
-                    cwd=self.folder,
+                    cwd=cwd or self.folder,
                     env=env,
                     process_group=self._guard.pid,
                 )

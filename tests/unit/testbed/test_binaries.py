@@ -7,7 +7,7 @@ import pytest
 
 from support.programs import write_program
 from support.testbed import builder
-from support.testbed.binaries import find_binaries
+from support.testbed.binaries import find_all, find_binaries
 from support.testbed.errors import HarnessError
 from support.testbed.pins import read_pins
 
@@ -17,6 +17,7 @@ VERSIONS = {
     "kube-controller-manager": "Kubernetes {kubernetes}",
     "kubectl": "Client Version: {kubernetes}\nKustomize Version: v5.8.1",
 }
+SIMULATORS = {"kube-scheduler": "Kubernetes {kubernetes}", "kwok": "kwok version {kwok} go1.26.8 (linux/amd64)"}
 
 
 class Machine:
@@ -39,11 +40,13 @@ class Machine:
     def add(self, folder: Path, name: str, kubernetes: str | None = None) -> Path:
         """Put a program somewhere, of the pinned version by default."""
         pins = read_pins()
-        text = VERSIONS[name].format(etcd=pins.etcd, kubernetes=kubernetes or pins.kubernetes)
+        text = {**VERSIONS, **SIMULATORS}[name].format(
+            etcd=pins.etcd, kubernetes=kubernetes or pins.kubernetes, kwok=pins.kwok
+        )
         return write_program(folder / name, f"echo '{text}'")
 
     def fill(self, folder: Path) -> None:
-        """Put all four programs somewhere."""
+        """Put the four programs of the control plane somewhere."""
         for name in VERSIONS:
             self.add(folder, name)
 
@@ -153,6 +156,34 @@ def test_old_version_as_a_whole_is_welcome(machine: Machine, monkeypatch: pytest
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(machine.assets))
 
     assert set(folders(machine).values()) == {machine.assets}
+
+
+def test_simulators_are_found_beside_the_control_plane(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What simulates nodes is looked for in the same places; kwok is cached by its own version."""
+    machine.fill(machine.assets)
+    machine.add(machine.assets, "kube-scheduler")
+    own = machine.cache.with_name(f"kwok-{read_pins().kwok}")
+    machine.add(own, "kwok")
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(machine.assets))
+
+    control_plane, simulators = find_all(machine.said.append)
+
+    assert {path.parent for path in vars(control_plane).values()} == {machine.assets}
+    assert simulators.kube_scheduler == machine.assets / "kube-scheduler"
+    assert simulators.kwok == own / "kwok"
+    machine.add(machine.bin, "kwok")
+    assert find_all(machine.said.append)[1].kwok == machine.bin / "kwok"
+
+
+def test_server_and_scheduler_of_two_versions(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An API server of KUBEBUILDER_ASSETS does without the scheduler of another version, as far as tests go."""
+    for name in VERSIONS:
+        machine.add(machine.assets, name, None if name == "etcd" else "v1.30.1")
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(machine.assets))
+
+    assert set(folders(machine).values()) == {machine.assets}
+    with pytest.raises(HarnessError, match=r"kube-apiserver is Kubernetes 1\.30, kube-scheduler would be 1\."):
+        find_all(machine.said.append)
 
 
 def test_cache_folder(monkeypatch: pytest.MonkeyPatch) -> None:

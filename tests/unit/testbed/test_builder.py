@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from support.programs import ROOT, clean_environment, write_program
+from support.programs import ROOT, clean_environment, is_running, write_program
 from support.testbed import builder, golang
 from support.testbed.errors import HarnessError
-from support.testbed.pins import MODULE, read_pins
+from support.testbed.pins import KWOK_MODULE, MODULE, read_pins
+from support.testbed.waiting import wait_for
 
 GO = """
 case "$1" in
@@ -58,6 +59,43 @@ def test_builds_what_is_missing(bin_folder: Path, tmp_path: Path) -> None:
     assert (folder / "kubectl").read_text() == "program\n"
     assert said[0].startswith(f"building kube-apiserver {pins.kubernetes} (1 of 2) with go9.9.9; about ")
     assert sorted(path.name for path in folder.iterdir()) == ["build.lock", "etcd", "kube-apiserver", "kubectl"]
+
+
+def test_kwok_has_a_module_and_a_folder_of_its_own(bin_folder: Path, tmp_path: Path) -> None:
+    """Kwok is built from the module that pins it, stamped with its own version, beside the programs of Kubernetes."""
+    write_program(bin_folder / "go", GO)
+    pins = read_pins()
+
+    builder.build(["kube-scheduler", "kwok"], pins, lambda _: None)
+
+    scheduler, kwok = (tmp_path / "calls").read_text().splitlines()
+    assert scheduler.startswith(f"{MODULE} ")
+    assert kwok.startswith(f"{KWOK_MODULE} ")
+    assert f"consts.Version={pins.kwok} " in kwok
+    assert builder.cached("kube-scheduler", pins).parent == builder.cache_folder(pins)
+    assert builder.cached("kwok", pins).read_text() == "program\n"
+    assert builder.cached("kwok", pins).parent.name == f"kwok-{pins.kwok}"
+
+
+def test_killed_build_leaves_nothing(bin_folder: Path, tmp_path: Path) -> None:
+    """A build that is killed leaves no compiler that goes on, and no temporary files."""
+    write_program(
+        bin_folder / "go",
+        '[ "$1" = env ] && echo go9.9.9 && exit 0; echo $$ $TMPDIR >"$GO_CALLS.new"; '
+        '/bin/mv "$GO_CALLS.new" "$GO_CALLS"; exec /bin/sleep 60',
+    )
+    calls = tmp_path / "calls"
+    environment = {**clean_environment(), "PATH": str(bin_folder), "PYTHONPATH": str(ROOT / "tests")}
+    command = [sys.executable, "-m", "support.testbed", "build"]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as build:
+        wait_for(calls.exists, 4, what="the compiler to run")
+        process_id, folder = calls.read_text().split()
+        build.kill()
+
+    def gone() -> bool:
+        return not Path(folder).exists() and not is_running(int(process_id))
+
+    wait_for(gone, 4, what="the compiler and its files to be gone")
 
 
 def test_failed_build_shows_what_the_compiler_said(bin_folder: Path) -> None:

@@ -1,4 +1,4 @@
-// The programs of the control plane that the tests run against, built from source by ../builder.py.
+// The programs of the control plane that the tests and the demo run against, built from source by ../builder.py.
 // Their versions are pinned here and nowhere else.
 module testbed
 
@@ -8,6 +8,7 @@ tool (
 	go.etcd.io/etcd/server/v3
 	k8s.io/kubernetes/cmd/kube-apiserver
 	k8s.io/kubernetes/cmd/kube-controller-manager
+	k8s.io/kubernetes/cmd/kube-scheduler
 	k8s.io/kubernetes/cmd/kubectl
 )
 

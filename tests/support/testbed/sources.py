@@ -1,0 +1,67 @@
+"""Each program that the test bed runs: the Go package it is built from, and how long that takes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from support.testbed.pins import KWOK_MODULE, MODULE, Pins
+
+CONTROL_PLANE: Final = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
+"""The programs that tests need."""
+
+SIMULATION: Final = ("kube-scheduler", "kwok")
+"""The programs that the demo needs beside them: what puts pods on nodes, and what lets them run there."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a program comes from.
+
+    Attributes:
+        package: The Go package.
+        core_seconds: Seconds times cores that the build takes, measured on 2 cores with empty caches, in the order in
+            which the programs are built: what they share is built with the first.
+        module: The folder of the Go module that pins it.
+    """
+
+    package: str
+    core_seconds: int
+    module: Path = MODULE
+
+
+SOURCES: Final[Mapping[str, Source]] = {
+    "etcd": Source("go.etcd.io/etcd/server/v3", 140),
+    "kube-apiserver": Source("k8s.io/kubernetes/cmd/kube-apiserver", 650),
+    "kube-controller-manager": Source("k8s.io/kubernetes/cmd/kube-controller-manager", 170),
+    "kubectl": Source("k8s.io/kubernetes/cmd/kubectl", 60),
+    "kube-scheduler": Source("k8s.io/kubernetes/cmd/kube-scheduler", 60),
+    "kwok": Source("sigs.k8s.io/kwok/cmd/kwok", 300, KWOK_MODULE),
+}
+"""All programs, in the order in which they are built."""
+
+
+def version(name: str, pins: Pins) -> str:
+    """Give the pinned version of a program.
+
+    Args:
+        name: The program.
+        pins: All versions.
+    """
+    return {"etcd": pins.etcd, "kwok": pins.kwok}.get(name, pins.kubernetes)
+
+
+def stamps(name: str, pins: Pins) -> str:
+    """Give the variables that the linker sets, from which a program knows its own version.
+
+    Args:
+        name: The program.
+        pins: All versions.
+    """
+    if name == "kwok":
+        values = {"sigs.k8s.io/kwok/pkg/consts.Version": pins.kwok}
+    else:
+        major, minor = pins.kubernetes.removeprefix("v").split(".")[:2]
+        base = "k8s.io/component-base/version"
+        values = {f"{base}.gitVersion": pins.kubernetes, f"{base}.gitMajor": major, f"{base}.gitMinor": minor}
+    return " ".join(f"-X {variable}={value}" for variable, value in values.items())
