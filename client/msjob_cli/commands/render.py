@@ -2,28 +2,20 @@
 
 import ipaddress
 import json
-import os
 import re
-import sys
-from collections.abc import Iterator
-from contextlib import redirect_stdout
 from typing import Literal
 
 import click
 
-from msjob.api import Job
-from msjob.naming import PLACEHOLDER
 from msjob.printer import to_yaml
-from msjob.rendered import Rendered
-from msjob.settings import CONSTRUCT
 from msjob.workload.tokens import Facts
 from msjob_cli import terminal
 from msjob_cli.commands.validate import exit_code
 from msjob_cli.debug import debug
-from msjob_cli.exits import ExitCode, Failure
-from msjob_cli.findings import Checked, check_files
-from msjob_cli.node import starting_node
+from msjob_cli.exits import ExitCode
+from msjob_cli.findings import check_files
 from msjob_cli.options import FilesCommand, files, namespace
+from msjob_cli.rendering import job_construct, rendered, tell
 
 _DEFAULTS = Facts()
 _UID = re.compile(r"[A-Za-z0-9][-A-Za-z0-9._]{0,127}")
@@ -40,12 +32,6 @@ def _address(_context: click.Context, _option: click.Parameter, value: str) -> s
 def _uid(_context: click.Context, _option: click.Parameter, value: str) -> str:
     if not _UID.fullmatch(value):
         raise click.BadParameter(f"{value!r} is no uid: use letters, digits, '-', '_' and '.'")
-    return value
-
-
-def _construct(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
-    if value is not None and not CONSTRUCT.fullmatch(value):
-        raise click.BadParameter(f"{value!r} names no class: write it as package.module:Class")
     return value
 
 
@@ -76,12 +62,7 @@ def _construct(_context: click.Context, _option: click.Parameter, value: str | N
     show_default=True,
     help="How often the job was restarted before.",
 )
-@click.option(
-    "--job-construct",
-    metavar="MODULE:CLASS",
-    callback=_construct,
-    help="A subclass of msjob.workload.construct.MSJobWorkload to build the objects with, as given to the operator.",
-)
+@job_construct
 @click.option(
     "-o",
     "--output",
@@ -110,44 +91,12 @@ def command(
     3 a job could not be rendered.
     """
     checked = [*check_files(files, namespace)]
-    _tell(checked)
+    tell(checked)
     code = exit_code(checked)
     if code is not ExitCode.GOOD:
         return code
     facts = Facts(scheduler_ip, owner_uid, attempt)
-    for rendered in _render([item.job for item in checked if item.job], job_construct):
-        for body in rendered.bodies(facts):
+    for result in rendered([item.job for item in checked if item.job], job_construct):
+        for body in result.bodies(facts):
             terminal.result(f"{body}\n" if output == "json" else to_yaml([json.loads(body)]))
     return ExitCode.GOOD
-
-
-def _render(jobs: list[Job], construct: str | None) -> Iterator[Rendered]:
-    """Render jobs one after the other, so that the first is printed while the next is made."""
-    with starting_node():
-        from msjob.render import RenderError, load_construct, render  # noqa: PLC0415 - starts Node.js
-        from msjob.workload.construct import MSJobWorkload  # noqa: PLC0415 - likewise
-    if construct:
-        # As for python -m: what lies in the working folder can be named, after all that is installed.
-        sys.path.append(os.getcwd())  # noqa: PTH109 - sys.path takes text
-    try:
-        # What a site's module prints is no object.
-        with redirect_stdout(sys.stderr):
-            used = load_construct(construct) if construct else MSJobWorkload
-        for job in jobs:
-            with redirect_stdout(sys.stderr):
-                rendered = render(job, used)
-            yield rendered
-    except RenderError as error:
-        raise Failure(str(error)) from None
-
-
-def _tell(checked: list[Checked]) -> None:
-    for item in checked:
-        for finding in item.findings:
-            terminal.note(str(finding))
-        if item.generated:
-            terminal.note(
-                f"{item.label}: warning: metadata.generateName: {PLACEHOLDER} stands for what the API server adds to it"
-            )
-        if item.job is not None and item.job.suspended:
-            terminal.note(f"{item.label}: warning: the job is suspended: its pods are created once it is resumed")
