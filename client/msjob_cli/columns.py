@@ -1,5 +1,6 @@
 """Tables of jobs as text, laid out as kubectl lays them out."""
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Columns:
         return ["NAMESPACE", *titles] if self._namespaces else titles
 
     def _cells(self, columns: "tuple[Column, ...]", row: "Row") -> list[str]:
-        shown = zip(columns, row.cells, strict=True)
+        shown = zip_longest(columns, row.cells[: len(columns)])
         cells = [_cell(value) for column, value in shown if self._wide or not column.priority]
         return [row.namespace, *cells] if self._namespaces else cells
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 import click
-from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
+from click.shell_completion import BashComplete, CompletionItem, FishComplete, ShellComplete, ZshComplete
 
 from msjob_cli.cluster import Cluster
 from msjob_cli.debug import Debug
@@ -25,6 +25,15 @@ LIMIT: Final = 3.0
 _NO_FILES: Final = 4
 _FOLDERS: Final = 16
 """What a completion of kubectl ends in: `ShellCompDirective` of cobra, whose zero lets the shell complete files."""
+
+
+class _Fish(FishComplete):
+    """Click's own completion for fish, which cuts what a word does at its first comma."""
+
+    source_template = FishComplete.source_template.replace("string split ", "string split --max 1 ")
+
+
+_SHELLS: Final[dict[str, type[ShellComplete]]] = {"bash": BashComplete, "zsh": ZshComplete, "fish": _Fish}
 
 
 def script(cli: click.Command, shell: str) -> str:
@@ -93,10 +102,7 @@ def job_names(context: click.Context, argument: click.Parameter, incomplete: str
 
 
 def _of(shell: str, cli: click.Command) -> ShellComplete:
-    kind = get_completion_class(shell)
-    if kind is None:
-        raise ValueError(f"no completion for {shell}")
-    return kind(cli, {"obj": Debug()}, PROGRAM, COMPLETE_VARIABLE)
+    return _SHELLS[shell](cli, {"obj": Debug()}, PROGRAM, COMPLETE_VARIABLE)
 
 
 def _path(value: str | Path | None) -> Path | None:

@@ -6,9 +6,9 @@ from typing import Final
 import click
 
 _UNITS: Final = {"d": 86400, "h": 3600, "m": 60, "s": 1}
-_PART: Final = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)([dhms])")
+_PART: Final = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?)([dhms])")
 _WHOLE: Final = re.compile(rf"(?:{_PART.pattern})+")
-_SECONDS: Final = re.compile(r"\d{1,9}(?:\.\d{1,3})?")
+_SECONDS: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,3})?")
 _MINUTES_FROM: Final = 120
 """Seconds from which on minutes are told, too: `119s`, `2m`. kubectl does so in its ages."""
 

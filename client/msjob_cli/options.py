@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from msjob.loading import STDIN
 from msjob_cli.namespaces import namespace_name
 
 if TYPE_CHECKING:
@@ -79,6 +78,8 @@ def namespace(function: F) -> F:
 
 
 def _standard_input_once(_context: click.Context, _option: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
+    from msjob.loading import STDIN  # noqa: PLC0415 - takes time, which the help has not
+
     if value.count(STDIN) > 1:
         raise click.BadParameter("standard input can be read once only")
     return value
