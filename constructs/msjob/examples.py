@@ -21,7 +21,7 @@ class Example:
     Attributes:
         sample: the file it comes from.
         objects: what the operator creates for the jobs in it, with placeholders for what only a cluster knows.
-        warnings: what `msjob validate` warns of, likewise.
+        warnings: what `msjob validate` and `msjob render` warn of, likewise.
     """
 
     sample: Path
@@ -67,7 +67,7 @@ def examples(samples: Path) -> Iterator[Example]:
         documents = read(read_bytes(str(path)), str(path))
         found = [_judged(job) for document in documents for job in jobs(document)]
         objects = [item for job in found for item in _objects(path, job)]
-        yield Example(path, objects, [notice.message for job in found for notice in notices(job)])
+        yield Example(path, objects, [warning for job in found for warning in _warnings(job)])
 
 
 def _judged(document: Document) -> Job:
@@ -75,6 +75,13 @@ def _judged(document: Document) -> Job:
     if problems:
         raise document.error(problems[0].path, str(problems[0]))
     return Job.parse(named(job))
+
+
+def _warnings(job: Job) -> Iterator[str]:
+    if job.suspended:
+        yield "the job is suspended: its pods are created once it is resumed"
+    for notice in notices(job):
+        yield notice.message
 
 
 def _objects(path: Path, job: Job) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The samples as rendered: what a user who applies them gets, with the placeholders for what only a cluster knows."""
+"""The samples around Wide & Deep as rendered: what a user gets, with placeholders for what only a cluster knows."""
 
 from collections import Counter
 from pathlib import Path
@@ -15,7 +15,7 @@ from support.jobs import Json
 from support.programs import ROOT
 from support.rendering import check_schema, main_container, variables
 
-SAMPLES = {path.stem.removeprefix("ms_wide_deep_"): path for path in sorted((ROOT / "samples").glob("*.yaml"))}
+SAMPLES = {path.stem.removeprefix("ms_wide_deep_"): path for path in sorted((ROOT / "samples").glob("ms_*.yaml"))}
 
 SHAPES = {
     "dataparallel": {"scheduler": 1, "worker": 4},

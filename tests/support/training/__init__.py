@@ -1,0 +1,1 @@
+"""Run the pods of a rendered MSJob as processes of this machine, with MindSpore, as a kubelet and kube-proxy would."""
