@@ -1,15 +1,22 @@
 """The asynchronous client."""
 
+import asyncio
+import contextlib
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from msjob_client.event import EventView
+from msjob.api import Problem
+from msjob_client import changing, waiting
+from msjob_client.errors import InvalidJobError, JobNotFoundError
+from msjob_client.event import EventView, about
 from msjob_client.explanation import Explanation
 from msjob_client.job import MSJob, MSJobEvent, Until
 from msjob_client.line import LogLine
 from msjob_client.pod import PodView
+from msjob_client.reading import at, text
+from msjob_client.server import Server
 from msjob_client.table import Table
 
 Jobs = list[MSJob]
@@ -18,13 +25,18 @@ Events = list[EventView]
 
 
 class AsyncMSJobClient:
-    """MSJobs of one cluster. Make it with `connect`, and close it.
+    """MSJobs of one cluster. Make it with `connect`, in the event loop that it is used in, and close it.
+
+    Args:
+        server: The API server.
 
     Attributes:
         namespace: Where jobs are looked for unless a call says otherwise.
     """
 
-    namespace: str
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self.namespace = server.namespace
 
     @classmethod
     async def connect(
@@ -40,7 +52,8 @@ class AsyncMSJobClient:
         Raises:
             ClusterUnreachableError: There is no usable kubeconfig or ServiceAccount.
         """
-        raise NotImplementedError
+        server = await Server.connect(kubeconfig, context, namespace)
+        return cls(server)
 
     async def __aenter__(self) -> Self:
         return self
@@ -52,7 +65,7 @@ class AsyncMSJobClient:
 
     async def close(self) -> None:
         """Close the connections; what is still under way ends with `ClusterUnreachableError`."""
-        raise NotImplementedError
+        await self._server.close()
 
     async def submit(
         self, job: Mapping[str, Any], *, namespace: str | None = None, replace: bool = False, dry_run: bool = False
@@ -73,7 +86,14 @@ class AsyncMSJobClient:
             InvalidJobError: The API server refuses the content.
             MSJobError: Anything else.
         """
-        raise NotImplementedError
+        own = text(at(job, "metadata", "namespace"))
+        if own and namespace and own != namespace:
+            problem = Problem(
+                ("metadata", "namespace"), f"it is {own}, and the job is to go to {namespace}: drop one of them"
+            )
+            raise InvalidJobError(str(problem), (problem,))
+        where = own or self._server.within(namespace)
+        return await changing.submit(self._server, job, where, replace=replace, dry_run=dry_run)
 
     async def get(self, name: str, *, namespace: str | None = None) -> MSJob:
         """Read a job.
@@ -82,7 +102,7 @@ class AsyncMSJobClient:
             JobNotFoundError: There is none of that name.
             MSJobError: Anything else.
         """
-        raise NotImplementedError
+        return await self._server.job(name, self._server.within(namespace))
 
     async def list(
         self, *, namespace: str | None = None, all_namespaces: bool = False, selector: str | None = None
@@ -97,7 +117,7 @@ class AsyncMSJobClient:
         Raises:
             MSJobError: The jobs cannot be read.
         """
-        raise NotImplementedError
+        return await self._server.jobs(None if all_namespaces else self._server.within(namespace), selector)
 
     async def table(
         self,
@@ -119,9 +139,11 @@ class AsyncMSJobClient:
             JobNotFoundError: There is none of that name.
             MSJobError: Anything else.
         """
-        raise NotImplementedError
+        everywhere = all_namespaces and name is None
+        found = await self._server.table(name, None if everywhere else self._server.within(namespace), selector)
+        return Table.read(found)
 
-    def watch(
+    async def watch(
         self,
         name: str | None = None,
         *,
@@ -143,7 +165,49 @@ class AsyncMSJobClient:
         Raises:
             MSJobError: The jobs cannot be read, or not any more.
         """
-        raise NotImplementedError
+        everywhere = all_namespaces and name is None
+        where = None if everywhere else self._server.within(namespace)
+        async with contextlib.aclosing(self._server.job_changes(where, name, selector)) as news:
+            async for batch in news:
+                for change in batch:
+                    yield MSJobEvent(change.kind, MSJob.read(change.new or change.old or {}))
+
+    async def states(
+        self,
+        name: str,
+        *,
+        until: Until = Until.FINISHED,
+        timeout: float | None = None,  # noqa: ASYNC109 - of the whole wait, and its error holds the job
+        namespace: str | None = None,
+    ) -> AsyncGenerator[MSJob]:
+        """Do what `wait` does, and tell of each state on the way.
+
+        Args:
+            name: Of the job.
+            until: What to wait for.
+            timeout: Seconds; None for no limit.
+            namespace: None for that of the client.
+
+        Yields:
+            The job at the start and after each change; the last one is what was waited for.
+
+        Raises:
+            MSJobError: As `wait` does.
+        """
+        last: MSJob | None = None
+        found = waiting.states(self._server, name, self._server.within(namespace), until)
+        end = None if timeout is None else asyncio.get_running_loop().time() + timeout
+        async with contextlib.aclosing(found) as states:
+            while True:
+                try:
+                    # Not around the loop: what the caller does with a state is none of this timeout's business.
+                    async with asyncio.timeout_at(end):
+                        last = await anext(states)
+                except StopAsyncIteration:
+                    return
+                except TimeoutError as error:
+                    raise waiting.out_of_time(name, until, timeout or 0, last) from error
+                yield last
 
     async def wait(
         self,
@@ -172,7 +236,16 @@ class AsyncMSJobClient:
             JobNotFoundError: There is no such job, or it was deleted meanwhile.
             MSJobError: Anything else.
         """
-        raise NotImplementedError
+        last: MSJob | None = None
+        states = self.states(name, until=until, timeout=timeout, namespace=namespace)
+        async with contextlib.aclosing(states) as found:
+            async for job in found:
+                last = job
+                if on_change is not None:
+                    on_change(job)
+        if last is None:
+            raise JobNotFoundError(name, self._server.within(namespace))
+        return last
 
     async def pods(self, name: str, *, namespace: str | None = None) -> Pods:
         """Read the pods of a job, sorted by role and index; those that are being deleted, too.
@@ -181,7 +254,8 @@ class AsyncMSJobClient:
             JobNotFoundError: There is no such job.
             MSJobError: Anything else.
         """
-        raise NotImplementedError
+        job = await self.get(name, namespace=namespace)
+        return await self._server.pods(job)
 
     async def events(self, name: str, *, namespace: str | None = None) -> Events:
         """Read the events of a job, its pods and its Service, oldest first; the same news is merged and counted.
@@ -190,7 +264,8 @@ class AsyncMSJobClient:
             JobNotFoundError: There is no such job.
             MSJobError: Anything else.
         """
-        raise NotImplementedError
+        job = await self.get(name, namespace=namespace)
+        return about(job, await self._server.events(job.namespace))
 
     async def why(self, name: str, *, namespace: str | None = None) -> Explanation:
         """Say what a job waits for, or what it died of. A job that is not there is explained, too.
@@ -244,7 +319,7 @@ class AsyncMSJobClient:
             JobFinishedError: It has ended.
             MSJobError: Anything else.
         """
-        raise NotImplementedError
+        return await changing.suspend(self._server, await self.get(name, namespace=namespace), wanted=True)
 
     async def resume(self, name: str, *, namespace: str | None = None) -> MSJob:
         """Let a suspended job run again; nothing happens if it is not suspended.
@@ -254,7 +329,7 @@ class AsyncMSJobClient:
             JobFinishedError: It has ended.
             MSJobError: Anything else.
         """
-        raise NotImplementedError
+        return await changing.suspend(self._server, await self.get(name, namespace=namespace), wanted=False)
 
     async def restart(self, name: str, *, namespace: str | None = None) -> MSJob:
         """Delete the pods of a job that have not ended: the operator restarts the whole job, which does not count.
@@ -265,7 +340,7 @@ class AsyncMSJobClient:
             JobSuspendedError: It is suspended.
             MSJobError: Anything else.
         """
-        raise NotImplementedError
+        return await changing.restart(self._server, await self.get(name, namespace=namespace))
 
     async def scale(self, name: str, replicas: int, *, namespace: str | None = None) -> MSJob:
         """Set the number of Workers.
@@ -276,7 +351,7 @@ class AsyncMSJobClient:
             InvalidJobError: The job has no Workers, or may not have that many.
             MSJobError: Anything else.
         """
-        raise NotImplementedError
+        return await changing.scale(self._server, await self.get(name, namespace=namespace), replicas)
 
     async def delete(
         self,
@@ -299,4 +374,13 @@ class AsyncMSJobClient:
             JobWaitTimeoutError: It is not gone in time.
             MSJobError: Anything else.
         """
-        raise NotImplementedError
+        where = self._server.within(namespace)
+        if not wait:
+            await self._server.delete(name, where)
+            return
+        job = await self.get(name, namespace=namespace)
+        try:
+            async with asyncio.timeout(timeout):
+                await changing.remove(self._server, job)
+        except TimeoutError as error:
+            raise waiting.out_of_time(name, Until.DELETED, timeout or 0, job) from error

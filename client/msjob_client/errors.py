@@ -35,10 +35,10 @@ class JobNotFoundError(MSJobError):
         namespace: Where it was looked for.
     """
 
-    def __init__(self, name: str, namespace: str) -> None:
+    def __init__(self, name: str, namespace: str, message: str = "") -> None:
         super().__init__(
-            f"MSJob {name} is not in namespace {namespace}: list those that are with `msjob get`, or name another "
-            "namespace with -n"
+            message
+            or f"there is no MSJob {name} in namespace {namespace}: `msjob get -A` shows those of all namespaces"
         )
         self.name = name
         self.namespace = namespace

@@ -5,8 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
+from msjob.api import Role, meta
+from msjob_client.job import MSJob
 from msjob_client.reading import at, mapping, moment, number, text
 
+_SLUGS: Final = frozenset(role.slug for role in Role)
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -70,6 +73,40 @@ def merged(events: Iterable[EventView]) -> list[EventView]:
         before = found.get(key)
         found[key] = event if before is None else _joined(before, event)
     return sorted(found.values(), key=lambda event: (event.time or _EARLIEST, event.first or _EARLIEST))
+
+
+def about(job: MSJob, events: Iterable[Mapping[str, Any]]) -> list[EventView]:
+    """Pick the events of a job and of what it owns, merged.
+
+    Objects of an earlier job of the same name do not count: the job is known by its uid, what it owns by its name and
+    by an event that is younger than the job.
+
+    Args:
+        job: The job.
+        events: JSON of all events of its namespace.
+    """
+    found = []
+    for item in events:
+        event = EventView.read(item)
+        if event.kind == meta.KIND:
+            if event.name == job.name and at(item, "involvedObject", "uid") == job.uid:
+                found.append(event)
+        elif _is_child(job, event):
+            found.append(event)
+    return merged(found)
+
+
+def _is_child(job: MSJob, event: EventView) -> bool:
+    if job.created is not None and event.time is not None and event.time < job.created:
+        return False
+    stem, _, index = event.name.rpartition("-")
+    role = stem.removeprefix(f"{job.name}-")
+    match event.kind:
+        case "Pod" | "Service":
+            return stem != role and index.isdecimal() and role in _SLUGS
+        case "HorizontalPodAutoscaler":
+            return event.name == job.name
+    return False
 
 
 def _joined(one: EventView, other: EventView) -> EventView:

@@ -18,7 +18,7 @@ class Until(StrEnum):
     """The job has succeeded or failed."""
     SUCCEEDED = "succeeded"
     RUNNING = "running"
-    """All pods that the job needs run, or it has ended well meanwhile."""
+    """All pods that the job needs run."""
     SUSPENDED = "suspended"
     """The last pod of the suspended job is gone."""
     DELETED = "deleted"

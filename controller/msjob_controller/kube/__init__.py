@@ -10,6 +10,7 @@ paths      URL paths of resources
 transport  requests, retries, paging, watch streams
 ratelimit  token bucket
 backoff    how long to wait after the n-th failure
+retry      which request is sent again, and when
 store      objects by key and index, ordered by resource version (no I/O)
 cache      `Informer`: list + watch -> `Store`
 queue      `KeyedQueue`: work by key, never one key twice at once

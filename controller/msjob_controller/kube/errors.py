@@ -39,7 +39,10 @@ class ApiError(Exception):
         message: What the server said.
         retry_after: Seconds the server asks to wait before the next attempt; None when it asks for nothing.
         request: Method and path, such as `POST /api/v1/namespaces/ns/pods`; empty for an error met in a watch.
+        causes: Field and fault of each thing that is wrong with an object, as far as the server lists them.
     """
+
+    causes: tuple[tuple[str, str], ...] = ()
 
     def __init__(
         self, status: int, reason: str, message: str, retry_after: float | None = None, *, request: str = ""
@@ -175,7 +178,10 @@ def from_status(content: Mapping[str, Any], *, phrase: str = "", request: str = 
     retry_after = float(seconds) if isinstance(seconds, int) and seconds > 0 else None
     fallback = ServerError if status in _SERVER_ERRORS else ApiError
     kind = _BY_REASON.get(reason) or _BY_STATUS.get(status, fallback)
-    causes = details.get("causes")
-    if isinstance(causes, list) and any(isinstance(one, dict) and one.get("reason") == _TERMINATING for one in causes):
+    listed = details.get("causes")
+    causes = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    if any(one.get("reason") == _TERMINATING for one in causes):
         kind = Terminating
-    return kind(status, reason, message, retry_after, request=request)
+    error = kind(status, reason, message, retry_after, request=request)
+    error.causes = tuple((str(one.get("field") or ""), str(one.get("message") or "")) for one in causes)
+    return error

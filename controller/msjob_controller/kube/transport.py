@@ -13,9 +13,10 @@ credentials must not travel.
 """
 
 import asyncio
+import contextlib
 import json
 import time
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from importlib.metadata import version
 from types import TracebackType
 from typing import Any, Final, Self
@@ -24,7 +25,7 @@ from urllib.parse import urlencode
 import aiohttp
 import yarl
 
-from msjob_controller.kube.backoff import jittered
+from msjob_controller.kube import retry
 from msjob_controller.kube.connection import Connection
 from msjob_controller.kube.errors import (
     ApiError,
@@ -62,9 +63,6 @@ _NO_ANSWER: Final = "<error>"
 _KEEP_IDLE: Final = 30.0
 """Seconds an idle connection is kept: below what API servers (90 s and more) and proxies before them (often 50 s)
 allow, so that a write seldom meets a connection that is just being closed."""
-_FIRST_PAUSE: Final = 0.1
-_LONGEST_PAUSE: Final = 5.0
-_LONGEST_RETRY_AFTER: Final = 60.0
 _FAILED: Final = 300
 """Statuses from here on are errors."""
 
@@ -132,7 +130,7 @@ class Transport:
         """Close all connections; requests still in flight end as `Unreachable`."""
         await self._session.close()
 
-    async def request(
+    async def request(  # noqa: PLR0913 - each has a default, all but two are keywords
         self,
         method: str,
         path: str,
@@ -142,6 +140,7 @@ class Transport:
         params: Mapping[str, str] | None = None,
         timeout: float | None = None,  # noqa: ASYNC109 - for one attempt, not for the call
         verb: str | None = None,
+        accept: str | None = None,
     ) -> bytes:
         """Send a request, again if the rules above allow it, and return the body of the answer.
 
@@ -153,6 +152,7 @@ class Transport:
             params: Query.
             timeout: Seconds for one attempt; None for the transport's own.
             verb: Kubernetes verb for metrics, when the method does not tell.
+            accept: Media type of the answer, such as that of a Table; None for plain JSON.
 
         Returns:
             The body, not parsed.
@@ -162,20 +162,23 @@ class Transport:
         """
         url = self._url(path, params)
         verb = verb or _VERBS[method]
+        headers = {} if body is None else {"Content-Type": content_type}
+        if accept is not None:
+            headers["Accept"] = accept
         attempt = 0
         renewed = False
         while True:
             await self._authenticate()
             try:
-                return await self._send(method, path, url, body, content_type, timeout, verb)
+                return await self._send(method, path, url, body, headers, timeout, verb)
             except Unauthorized:
                 if renewed or not await self._credentials.renew(self._credentials_version):
                     raise
                 renewed = True
             except (TooManyRequests, ServerError, Unreachable) as error:
-                if attempt + 1 >= self._attempts or not _may_repeat(method, error):
+                if attempt + 1 >= self._attempts or not retry.allowed(method, error):
                     raise
-                await asyncio.sleep(_pause(attempt, error))
+                await asyncio.sleep(retry.pause(attempt, error))
                 attempt += 1
 
     async def get(self, path: str, params: Mapping[str, str] | None = None) -> Object:
@@ -338,10 +341,45 @@ class Transport:
         Raises:
             ApiError: The watch was refused, or the stream broke off (`Unreachable`).
         """
+        async with self._opened("WATCH", path, params, silence) as content:
+            if on_open is not None:
+                on_open()
+            async for line in json_lines(content):
+                yield line
+
+    async def stream_bytes(
+        self, path: str, params: Mapping[str, str] | None = None, *, silence: float = 200.0
+    ) -> AsyncGenerator[bytes]:
+        """Read an answer of any length, such as a log that is followed, as it comes.
+
+        Close the generator (`contextlib.aclosing`) to hang up. Nothing is retried.
+
+        Args:
+            path: Path of the subresource.
+            params: Query.
+            silence: Seconds without a single byte after which the connection counts as dead.
+
+        Yields:
+            What has come, in pieces of any size.
+
+        Raises:
+            ApiError: The request was refused, or the answer broke off (`Unreachable`). An API server that loses the
+                kubelet behind it ends its own answer in good order.
+        """
+        async with self._opened("GET", path, params, silence) as content:
+            async for chunk in content.iter_any():
+                yield chunk
+
+    @contextlib.asynccontextmanager
+    async def _opened(
+        self, method: str, path: str, params: Mapping[str, str] | None, silence: float
+    ) -> AsyncIterator[aiohttp.StreamReader]:
+        """Ask for something that may last, and give what it answers once that has begun."""
         await self._authenticate()
         started = time.perf_counter()
         code = _NO_ANSWER
-        request = f"WATCH {path}"
+        request = f"{method} {path}"
+        verb = "watch" if method == "WATCH" else "get"
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._timeout, sock_read=silence)
         try:
             async with self._session.get(
@@ -351,17 +389,14 @@ class Transport:
                 server_hostname=self._server_hostname,
             ) as response:
                 code = str(response.status)
-                self._report("watch", path, code, started)
+                self._report(verb, path, code, started)
                 if response.status >= _FAILED:
                     raise await _failure(response, request)
                 keep_alive(response)
-                if on_open is not None:
-                    on_open()
-                async for line in json_lines(response.content):
-                    yield line
+                yield response.content
         except (aiohttp.ClientError, OSError, ValueError) as error:
             if code == _NO_ANSWER:
-                self._report("watch", path, code, started)
+                self._report(verb, path, code, started)
             raise Unreachable(_what(error), request=request) from error
         except Unauthorized:
             await self._credentials.renew(self._credentials_version)
@@ -388,7 +423,7 @@ class Transport:
         path: str,
         url: yarl.URL,
         body: bytes | None,
-        content_type: str,
+        headers: Mapping[str, str],
         timeout: float | None,  # noqa: ASYNC109 - passed on to aiohttp
         verb: str,
     ) -> bytes:
@@ -402,7 +437,7 @@ class Transport:
                     method,
                     url,
                     data=body,
-                    headers=None if body is None else {"Content-Type": content_type},
+                    headers=headers,
                     timeout=self._session.timeout if timeout is None else aiohttp.ClientTimeout(total=timeout),
                     allow_redirects=False,
                     server_hostname=self._server_hostname,
@@ -457,16 +492,6 @@ async def _failure(response: aiohttp.ClientResponse, request: str) -> ApiError:
         retry_after=response.headers.get("Retry-After"),
         request=request,
     )
-
-
-def _may_repeat(method: str, error: ApiError) -> bool:
-    if error.retry_after is not None and error.retry_after > _LONGEST_RETRY_AFTER:
-        return False
-    return isinstance(error, TooManyRequests) or method == "GET"
-
-
-def _pause(attempt: int, error: ApiError) -> float:
-    return max(jittered(attempt, base=_FIRST_PAUSE, cap=_LONGEST_PAUSE), error.retry_after or 0.0)
 
 
 def _what(error: Exception) -> str:

@@ -106,3 +106,12 @@ def test_status_without_code_is_the_servers_fault() -> None:
 def test_unreachable_names_the_request() -> None:
     """Without an answer there is no status to show."""
     assert str(errors.Unreachable("timed out", request="GET /x")) == "GET /x: timed out (Unreachable)"
+
+
+def test_causes_are_kept() -> None:
+    """Field and fault of each thing that is wrong with an object, whatever else is in the list."""
+    causes = [{"field": "spec.x", "message": "Required value", "reason": "FieldValueRequired"}, "odd", {"message": 5}]
+    error = errors.from_response(422, answer(422, "Invalid", details={"causes": causes}))
+
+    assert error.causes == (("spec.x", "Required value"), ("", "5"))
+    assert errors.from_response(422, answer(422, "Invalid")).causes == ()

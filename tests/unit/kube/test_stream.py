@@ -201,3 +201,55 @@ async def test_watch_is_reported(server: FakeApiServer) -> None:
             await anext(transport.stream(PODS, WATCH))
 
     assert seen == [("watch", "pods", "200"), ("watch", "pods", "500")]
+
+
+LOG = f"{PODS}/train-worker-0/log"
+
+
+async def test_an_answer_of_any_length_comes_as_it_is_written(server: FakeApiServer, transport: Transport) -> None:
+    """What is written comes before the answer ends, and its bytes are those of the server."""
+    told, go_on = bytearray(), asyncio.Event()
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        await response.prepare(request)
+        await response.write(b"first\n")
+        await go_on.wait()
+        await response.write("zweite \u00e4".encode())
+        return response
+
+    server.prepared = [answer]
+    async with aclosing(transport.stream_bytes(LOG, {"follow": "true"})) as chunks:
+        async for chunk in chunks:
+            told += chunk
+            go_on.set()
+    assert told.decode() == "first\nzweite \u00e4"
+    assert server.requests[-1].query == {"follow": "true"}
+
+
+async def test_an_answer_that_breaks_off_is_no_end(server: FakeApiServer, transport: Transport) -> None:
+    """A connection that breaks in the middle raises, so that nobody takes it for the end."""
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse()
+        response.enable_chunked_encoding()
+        await response.prepare(request)
+        await response.write(b"first\n")
+        assert request.transport is not None
+        request.transport.close()
+        return response
+
+    server.prepared = [answer]
+    chunks = transport.stream_bytes(LOG)
+    assert await anext(chunks) == b"first\n"
+    with pytest.raises(errors.Unreachable) as caught:
+        await anext(chunks)
+    assert caught.value.request == f"GET {LOG}"
+
+
+async def test_a_log_that_is_refused(server: FakeApiServer, transport: Transport) -> None:
+    """A refusal is an error with the words of the server."""
+    server.prepared = [status(400, "BadRequest", "container is waiting to start: ContainerCreating")]
+    with pytest.raises(errors.ApiError, match="ContainerCreating") as caught:
+        await anext(transport.stream_bytes(LOG))
+    assert (caught.value.status, caught.value.reason) == (400, "BadRequest")

@@ -1,0 +1,123 @@
+"""What is there, and then each change, for as long as it is wanted."""
+
+import asyncio
+import contextlib
+import random
+import time
+from collections.abc import AsyncGenerator, Mapping
+from typing import Final
+
+from msjob_controller.kube.backoff import jittered
+from msjob_controller.kube.errors import ApiError, Gone, ServerError, TooManyRequests, Unreachable, from_status
+from msjob_controller.kube.store import Change, Store
+from msjob_controller.kube.transport import Object, Transport
+
+Changes = list[Change]
+
+_FIRST_PAUSE: Final = 0.3
+_LONGEST_PAUSE: Final = 10.0
+"""Seconds: a person watches, who wants to see at once that the API server is back."""
+_WATCH_SECONDS: Final = (300, 600)
+"""A watch ends after a random time in this range, as in client-go."""
+_SHORT: Final = 1.0
+"""Seconds: a watch that ends sooner and without an event counts as a failure, or the loop would spin."""
+_PATIENCE: Final = 3
+"""Failures of a watch in a row after which to list again: its resource version may be what is wrong."""
+
+
+async def changes(transport: Transport, path: str, params: Mapping[str, str] | None = None) -> AsyncGenerator[Changes]:
+    """Tell of objects: first of all that are there, in one piece, then of each change.
+
+    It goes on over watches that end or break, over an API server that is away, and over resource versions that are
+    too old, after which only differences are told. What nobody but the user can mend ends it.
+
+    Args:
+        transport: The API server.
+        path: Of the collection.
+        params: Selectors.
+
+    Yields:
+        The changes; the first list may be empty, no other one is.
+
+    Raises:
+        ApiError: The collection cannot be read at the start, or may not be read any more.
+    """
+    following = _Following(transport, path, dict(params or {}))
+    while True:
+        try:
+            if following.version is None:
+                first = not following.listed
+                if (found := await following.list()) or first:
+                    yield found
+            async with contextlib.aclosing(following.watch()) as news:
+                async for change in news:
+                    yield [change]
+        except ApiError as error:
+            await following.recover(error)
+
+
+class _Following:
+    """How far the news of one collection have been heard."""
+
+    def __init__(self, transport: Transport, path: str, params: dict[str, str]) -> None:
+        self.version: str | None = None
+        self.listed = False
+        self._transport = transport
+        self._path = path
+        self._params = params
+        self._store = Store()
+        self._failures = 0
+
+    async def list(self) -> Changes:
+        """Read all of it, and give what is new."""
+        objects, self.version = await self._transport.list(self._path, self._params)
+        self.listed = True
+        return self._store.replace(objects, int(self.version))
+
+    async def watch(self) -> AsyncGenerator[Change]:
+        """Hear of changes until the watch ends."""
+        params = {
+            **self._params,
+            "watch": "1",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": self.version or "",
+            "timeoutSeconds": str(random.randint(*_WATCH_SECONDS)),  # noqa: S311 - no secret
+        }
+        started, heard = time.monotonic(), False
+        async with contextlib.aclosing(self._transport.stream(self._path, params)) as events:
+            async for event in events:
+                heard = True
+                if (change := self._take(event)) is not None:
+                    yield change
+                self._failures = 0
+        if not heard and time.monotonic() - started < _SHORT:
+            raise Unreachable("the server ended the watch at once", request=f"WATCH {self._path}")
+
+    def _take(self, event: Object) -> Change | None:
+        kind, obj = event.get("type"), event.get("object")
+        if kind == "ERROR" and isinstance(obj, dict):
+            raise from_status(obj, request=f"WATCH {self._path}")
+        if not isinstance(obj, dict) or kind not in {"ADDED", "MODIFIED", "DELETED", "BOOKMARK"}:
+            raise ServerError(500, "BadEvent", f"unknown watch event of type {kind!r}", request=f"WATCH {self._path}")
+        change = None if kind == "BOOKMARK" else self._store.observe(kind, obj)
+        self.version = obj["metadata"]["resourceVersion"]
+        return change
+
+    async def recover(self, error: ApiError) -> None:
+        """Wait after a failure that will pass.
+
+        Raises:
+            ApiError: It will not.
+        """
+        if isinstance(error, Gone) and self.listed:
+            self.version = None
+            if self._failures == 0:
+                self._failures = 1
+                return
+        elif not self.listed or not isinstance(error, (Unreachable, ServerError, TooManyRequests)):
+            raise error
+        self._failures += 1
+        if self._failures % _PATIENCE == 0:
+            self.version = None
+        pause = jittered(self._failures - 1, base=_FIRST_PAUSE, cap=_LONGEST_PAUSE)
+        await asyncio.sleep(max(pause, min(error.retry_after or 0.0, _LONGEST_PAUSE)))
