@@ -40,8 +40,25 @@ setup: ## Make .venv from the lock files (needs Python 3.11 or newer; instant wh
 	@sh tools/setup.sh
 
 .PHONY: testbed
-testbed: setup ## Build the control plane that the tests run on, once, outside the checkout (minutes)
+testbed: setup ## Build the programs that the tests and the demo run on, once, outside the checkout (minutes)
 	@PYTHONPATH=tests $(BIN)/python -m support.testbed build
+
+# What `demo` shows: a file or folder with MSJobs; pods that fail once, such as 'worker-1 ps-0:137'; the seconds that a
+# job may take; KEEP=1 stays up at the end. Text, too, as IMG.
+SAMPLE ?=
+FAIL ?=
+LIMIT ?=
+KEEP ?=
+override SAMPLE := $(value SAMPLE)
+override FAIL := $(value FAIL)
+override LIMIT := $(value LIMIT)
+export SAMPLE FAIL LIMIT
+DEMO_ARGS = $(if $(LIMIT),--limit "$$LIMIT") $(if $(FAIL),--fail "$$FAIL") $(if $(filter-out 0 no,$(KEEP)),--keep) \
+	$(if $(SAMPLE),-- "$$SAMPLE")
+
+.PHONY: demo
+demo: setup ## Live an MSJob's life on simulated nodes (SAMPLE=file FAIL=worker-1 LIMIT=seconds KEEP=1)
+	@exec env PYTHONPATH=tests:tools $(BIN)/python -m demo --parent $$PPID $(DEMO_ARGS)
 
 .PHONY: lock
 lock: setup ## Write requirements/*.txt again, with hashes (UPGRADE=1 takes newer versions)

@@ -8,8 +8,8 @@ would be left to remove the files. The kernel closes the owner's end of the pipe
 The programs are in the guard's process group, which is not that of the terminal: Ctrl-C interrupts the tests, and they
 stop the programs in order. One signal to the group reaches programs and whatever they started.
 
-Run as ``python -I -S guard.py FOLDER``, the leader of a process group of its own, with a pipe as standard input. A byte
-in the pipe means that the owner has cleaned up by itself.
+Run as ``python -I -S guard.py FOLDER``, the leader of a process group of its own, with a pipe as standard input. An
+owner that cleans up by itself ends it with the rest of the group.
 """
 
 import os
@@ -29,8 +29,7 @@ def main(folder: str) -> None:
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    if sys.stdin.buffer.read():
-        return
+    sys.stdin.buffer.read()
 
     group = os.getpgrp()
     if os.fork():

@@ -1,6 +1,7 @@
 """Programs that never outlive the process that started them, nor the folder they write to."""
 
 import contextlib
+import os
 import shutil
 import signal
 import subprocess
@@ -96,16 +97,20 @@ class ProgramGroup:
         if len(base) > _LONGEST_TMPDIR:
             base = "/tmp"  # noqa: S108 - mkdtemp makes a folder that is safe there
         self.folder = Path(tempfile.mkdtemp(prefix=self._prefix, dir=base))
-        self.logs = self.folder / "logs"
-        self.logs.mkdir()
-        self._guard = subprocess.Popen(
-            [sys.executable, "-I", "-S", guard.__file__, str(self.folder)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd="/",
-            process_group=0,
-        )
+        try:
+            self.logs = self.folder / "logs"
+            self.logs.mkdir()
+            self._guard = subprocess.Popen(
+                [sys.executable, "-I", "-S", guard.__file__, str(self.folder)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                process_group=0,
+            )
+        except BaseException:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            raise
         return self
 
     def start(
@@ -148,6 +153,17 @@ class ProgramGroup:
         return program
 
     @property
+    def process_group(self) -> int:
+        """The process group of the programs, for one that is started in another way and is to end with them.
+
+        Raises:
+            HarnessError: The group is not open.
+        """
+        if self._guard is None:
+            raise HarnessError("the group of programs is not open")
+        return self._guard.pid
+
+    @property
     def process_ids(self) -> dict[str, int]:
         """The process ids of the programs, by name, and of the guard."""
         ids = {program.name: program.process.pid for program in self._programs}
@@ -161,11 +177,14 @@ class ProgramGroup:
         if self._guard is None:
             return
         shutil.rmtree(self.folder, ignore_errors=True)
+        # The guard, what the programs started, and one whose start an interrupt cut short.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._guard.pid, signal.SIGKILL)
         if self._guard.stdin is not None:
-            with contextlib.suppress(BrokenPipeError), self._guard.stdin as pipe:
-                pipe.write(b"done")
+            self._guard.stdin.close()
         self._guard.wait()
         self._guard = None
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self.open()

@@ -25,7 +25,7 @@ def service_account_client(client: Client, namespace: str, name: str) -> Client:
     return Client(client.server, ca_file=client.ca_file, token=mint_token(client, namespace, name))
 
 
-def service_account_kubeconfig(client: Client, namespace: str, name: str, path: Path) -> Path:
+def service_account_kubeconfig(client: Client, namespace: str, name: str, path: Path, *, seconds: int = 3600) -> Path:
     """Write a kubeconfig that acts as a ServiceAccount.
 
     Args:
@@ -33,9 +33,10 @@ def service_account_kubeconfig(client: Client, namespace: str, name: str, path: 
         namespace: The namespace of the ServiceAccount, also that of commands that name none.
         name: The ServiceAccount.
         path: The file.
+        seconds: How long its token is valid; 600 at least.
 
     Returns:
         The path.
     """
-    token = mint_token(client, namespace, name)
+    token = mint_token(client, namespace, name, seconds=seconds)
     return write_kubeconfig(path, server=client.server, ca_file=client.ca_file, token=token, namespace=namespace)

@@ -10,7 +10,7 @@ from support.programs import ROOT, run_program, write_program
 MAKEFILE = (ROOT / "Makefile").read_text()
 
 TARGETS = {
-    *("help", "setup", "testbed", "lock", "clean"),
+    *("help", "setup", "testbed", "lock", "clean", "demo"),
     *("synth", "verify"),
     *("lint", "type", "check-lock", "check-wheel"),
     *("test-unit", "test-controlplane", "test", "coverage", "soak", "mutate", "snapshots", "bench"),
@@ -83,6 +83,23 @@ def test_values_are_text(tmp_path: Path, variable: str, given: str, value: str) 
     assert not pwned.exists()
     option = {"IMG": "--image", "NAMESPACE": "--namespace"}[variable]
     assert (tmp_path / "arguments").read_text().splitlines()[1:3] == [option, value]
+
+
+@pytest.mark.parametrize("value", ["my jobs/a b.yaml", "x'; touch {pwned}; '", "$(touch {pwned})", "-x.yaml"])
+def test_sample_of_the_demo_is_text(tmp_path: Path, value: str) -> None:
+    """Whatever the path of a sample, the demo gets it as it is, and the process id of the make that it ends with."""
+    pwned = tmp_path / "pwned"
+    value = value.format(pwned=pwned)
+    program = write_program(tmp_path / "bin" / "python", f'printf "%s\\n" "$@" >{tmp_path}/arguments')
+    settings = ["--assume-old=setup", f"BIN={program.parent}", f"SAMPLE={value}"]
+
+    make("demo", *settings, "FAIL=worker-1 ps-0:3", "LIMIT=9", "KEEP=1")
+
+    given = (tmp_path / "arguments").read_text().splitlines()
+    assert not pwned.exists()
+    assert given[:3] == ["-m", "demo", "--parent"]
+    assert given[3].isdecimal()
+    assert given[4:] == ["--limit", "9", "--fail", "worker-1 ps-0:3", "--keep", "--", value]
 
 
 def test_undeploy_removes_what_deploy_applied() -> None:
