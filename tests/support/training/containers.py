@@ -49,8 +49,8 @@ def started(pod: Json, claims: Path, own: Path) -> Started:
         folder.mkdir(parents=True, exist_ok=True)
     for mount in container.get("volumeMounts", []):
         place = re.compile(rf"(?<![\w/]){re.escape(mount['mountPath'])}(?=/|$)")
-        folder = str(volumes[mount["name"]])
-        command = [place.sub(folder, part) for part in command]
+        target = str(volumes[mount["name"]])
+        command = [place.sub(target, part) for part in command]
     return Started(command, env, volumes)
 
 

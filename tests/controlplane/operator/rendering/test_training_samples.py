@@ -43,8 +43,8 @@ def file_of(sample: str) -> Path:
 
 def pods_of(sample: str) -> Iterator[dict[str, object]]:
     """The pods of a sample as ``msjob render`` prints them."""
-    command = [sys.executable, "-m", "msjob", "render", "-f", file_of(sample), "-o", "json"]
-    result = run_program(*command, "--scheduler-ip", "10.96.0.7")
+    file = str(file_of(sample))
+    result = run_program(sys.executable, "-m", "msjob", "render", "-f", file, "-o", "json")
     assert result.returncode == 0, result.stderr
     for item in map(json.loads, result.stdout.splitlines()):
         if item["kind"] == "Pod":
