@@ -21,6 +21,20 @@ NAMESPACE ?=
 override IMG := $(value IMG)
 override NAMESPACE := $(value NAMESPACE)
 export IMG NAMESPACE
+
+# What `docker-build` and `docker-push` go by (docs/image.md); text likewise.
+BUILDER ?=
+BUILDER_ARGS ?=
+PYTHON_IMAGE ?=
+SOURCE ?=
+DEST ?=
+override BUILDER := $(value BUILDER)
+override BUILDER_ARGS := $(value BUILDER_ARGS)
+override PYTHON_IMAGE := $(value PYTHON_IMAGE)
+override SOURCE := $(value SOURCE)
+override DEST := $(value DEST)
+export BUILDER BUILDER_ARGS PYTHON_IMAGE SOURCE DEST
+
 SYNTH_ARGS = $(if $(IMG),--image "$$IMG") $(if $(NAMESPACE),--namespace "$$NAMESPACE")
 
 # More arguments for pytest, for `run` and for `bench`, such as PYTEST_ARGS='-k suspend'.
@@ -117,6 +131,15 @@ test-controlplane: testbed ## Run the tests on a real control plane
 test: testbed ## Run all of these tests
 	@$(BIN)/pytest tests/unit tests/snapshot tests/controlplane $(PYTEST_ARGS)
 
+.PHONY: test-training
+test-training: setup ## Train with the CPU samples, as processes (installs MindSpore once outside the checkout, 2.7 GB)
+	@PYTHONPATH=tests $(BIN)/python -m support.training
+	@$(BIN)/pytest tests/training $(PYTEST_ARGS)
+
+.PHONY: test-image
+test-image: testbed ## Build the operator's image and run it on a control plane (as root, on Debian or Ubuntu)
+	@sh tools/test-image.sh $(PYTEST_ARGS)
+
 .PHONY: coverage
 coverage: ## Run the same with branch coverage, subprocesses included, and fail below the limit
 	@$(MAKE) --no-print-directory test PYTEST_ARGS="--cov --cov-report=term $(PYTEST_ARGS)"
@@ -147,6 +170,14 @@ bench: testbed ## Measure the operator against the raw ceiling of the API server
 wheel: setup ## Build the wheel into build/wheel/
 	@rm -rf $(BUILD)/wheel
 	@$(BIN)/uv build --quiet --wheel --no-build-isolation --out-dir $(BUILD)/wheel
+
+.PHONY: docker-build
+docker-build: setup ## Build the operator's image (IMG=, BUILDER=docker|podman|buildah, PYTHON_IMAGE=: see docs/image.md)
+	@$(BIN)/python tools/build_image.py build
+
+.PHONY: docker-push
+docker-push: setup ## Push the operator's image to where its name says (IMG=, BUILDER=)
+	@$(BIN)/python tools/build_image.py push
 
 .PHONY: run
 run: setup ## Run the operator here, against the cluster of the current kubeconfig (ARGS= for its flags)

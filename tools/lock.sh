@@ -1,5 +1,6 @@
 #!/bin/sh
 # Writes requirements/*.txt from pyproject.toml and requirements/*.in: every package of every platform, with hashes.
+# samples/training/requirements.txt likewise, from its own .in: what is in the image that trains.
 #   lock.sh             keep the versions that still fit
 #   lock.sh --upgrade   take the newest versions
 #   lock.sh --check     write nothing; fail where the files differ from what would be written, or record an address
@@ -9,6 +10,7 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 uv=$root/.venv/bin/uv
 upgrade=
 work=$root
+training=samples/training
 
 compile() {
     "$uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links \
@@ -19,13 +21,15 @@ case ${1-} in
 '') ;;
 --upgrade) upgrade=--upgrade ;;
 --check)
-    if grep -nE '://|^ *(-i|--[a-z-]*(index|find-links|host)[a-z-]*)' "$root"/requirements/*; then
+    if grep -nE '://|^ *(-i|--[a-z-]*(index|find-links|host)[a-z-]*)' "$root"/requirements/* "$root/$training"/requirements.*; then
         echo "lock: the lines above record an address; run make lock" >&2
         exit 1
     fi
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     cp -R "$root/requirements" "$root/pyproject.toml" "$work"
+    mkdir -p "$work/$training"
+    cp "$root/$training"/requirements.* "$work/$training"
     ;;
 *)
     echo "lock: unknown argument $1" >&2
@@ -37,13 +41,14 @@ cd "$work"
 # The tools are locked to the versions that run in production, so that one environment serves both.
 compile pyproject.toml --output-file requirements/runtime.txt
 compile pyproject.toml --group dev --constraints requirements/runtime.txt --output-file requirements/dev.txt
-for source in requirements/*.in; do
+for source in requirements/*.in "$training/requirements.in"; do
     compile "$source" --output-file "${source%.in}.txt"
 done
 
 if [ "${1-}" = --check ]; then
-    diff -ru "$root/requirements" requirements || {
-        echo "lock: requirements/ does not agree with pyproject.toml; run make lock" >&2
+    { diff -ru "$root/requirements" requirements &&
+        diff -u "$root/$training/requirements.txt" "$training/requirements.txt"; } || {
+        echo "lock: the lock files do not agree with pyproject.toml and the .in files; run make lock" >&2
         exit 1
     }
 fi
