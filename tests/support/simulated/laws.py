@@ -8,6 +8,7 @@ from msjob.api import Job
 from msjob.api.status import MSJobStatus
 from msjob_controller.policy.decision import Decision
 from msjob_controller.policy.observed import Observed
+from msjob_controller.policy.stored import readable
 from support.simulated import blame, facts
 from support.simulated.cluster import NAME, Cluster, Json, Kind, condition, ended, is_true, leaving
 from support.simulated.fates import Cause
@@ -75,14 +76,14 @@ class Laws:
     def creating(self, operator: Operator, job: Job, item: Json) -> None:
         """A pod is about to be created."""
         known = operator.cache[Kind.JOB][NAME]
-        status, name = known.get("status") or {}, item["metadata"]["name"]
+        status, name = readable(known.get("status")), item["metadata"]["name"]
         attempt = facts.attempt_of(item)
         role, index = next(key for key in facts.wanted(job, {}) if job.pod_name(*key) == name)
         assert not ended(known), f"{name} is created after the end"
         assert not job.suspended, f"{name} is created while the job is suspended"
         others = {facts.attempt_of(pod) for pod in self.cluster.owned(Kind.POD, job.uid)}
         assert others <= {attempt}, f"{name} of attempt {attempt} is created beside pods of attempts {others}"
-        found = operator.known.get("status") or {}
+        found = readable(operator.known.get("status"))
         due = facts.begins(found.get("nextRestartTime"), operator.now, facts.LONGEST)
         assert due is None or operator.now >= due, f"{name} is created before its time"
         for entry in found.get("replacements") or []:

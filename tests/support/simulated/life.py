@@ -20,6 +20,14 @@ QUIET: Final = 2_000.0
 LINES: Final = 80
 """Lines of the log that are shown of a life that went wrong."""
 
+LEFT: Final[list[Json]] = [
+    {"restarts": "many"},
+    {"startTime": 17, "replicaStatuses": {"Worker": {"active": "all"}}},
+    {"lastFailure": "somebody", "observedGeneration": 1},
+    {"replicaStatuses": [1], "kubeletRestarts": {}},
+    {"completedIndexes": {"Worker": 5}, "replacements": "none"},
+]
+"""Statuses from before there was a schema: no field can be read, or one of them can."""
 numbers = st.integers(0, 7)
 durations = st.sampled_from([0.25, 1.0, 3.0, 10.0, 10.0, 30.0, 50.0, 120.0, 400.0, 2_000.0])
 faults = st.builds(
@@ -42,7 +50,8 @@ class Life(RuleBasedStateMachine):
         job = data.draw(FAMILIES[self.family], label="job")
         sidecar = data.draw(st.integers(0, 5), label="sidecar") == 0
         self.mood: int = data.draw(st.sampled_from([0, 0, 1, 139]), label="mood")
-        self.world = World(job, pace, sidecar=sidecar)
+        left = data.draw(st.sampled_from([None, None, None, None, *LEFT]), label="status")
+        self.world = World(job, pace, sidecar=sidecar, status=left)
         self.world.operator.latency = data.draw(st.sampled_from([0.0, 0.0, 0.0, 1.5, 30.0]), label="latency")
         self.world.kubelets.broken = data.draw(st.sampled_from([None, None, None, None, 0, 1]), label="broken")
         self.run(10.0 * well)

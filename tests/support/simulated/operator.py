@@ -16,6 +16,7 @@ from msjob_controller.policy.decide import decide, stall
 from msjob_controller.policy.decision import Decision
 from msjob_controller.policy.observed import Observed
 from msjob_controller.policy.reading import node_is_lost, observe
+from msjob_controller.policy.stored import readable
 from msjob_controller.status_patch import merge_patch, only_counters
 from msjob_controller.trim import trim_node, trim_pod
 from support.pods import at
@@ -231,7 +232,7 @@ class Operator:
     def _pass(self, item: Json, fault: Fault) -> tuple[bool, float | None]:
         self.known = item
         job = self.parse(item)
-        status = item.get("status") or {}
+        status = readable(item.get("status"))
         pods = self.mine(Kind.POD, job.uid)
         nodes = {name for pod in pods if (name := pod["spec"].get("nodeName"))}
         lost = {name for name in nodes if node_is_lost(self.cache[Kind.NODE].get(name))}
@@ -287,7 +288,7 @@ class Operator:
             return
         if fault.status == "lost" or real is None or _version(real) != _version(known):
             raise RetryError
-        self.laws.writing(self, job, real.get("status") or {}, status, seen)
+        self.laws.writing(self, job, readable(real.get("status")), status, seen)
         stored = self.cluster.put(Kind.JOB, real, status=status)
         if ended(stored):
             self.cluster.note(f"the job ends: {status['conditions'][-1]['message']}")

@@ -24,9 +24,10 @@ class World:
         job: as the user writes it.
         pace: see `Kubelets`.
         sidecar: likewise.
+        status: what an older system left on the job.
     """
 
-    def __init__(self, job: Json, pace: float = 0.5, *, sidecar: bool = False) -> None:
+    def __init__(self, job: Json, pace: float = 0.5, *, sidecar: bool = False, status: Json | None = None) -> None:
         self.cluster = Cluster()
         self.kubelets = Kubelets(self.cluster, pace, sidecar=sidecar)
         self.operator = Operator(self.cluster, self.kubelets, Laws(self.cluster, self.kubelets))
@@ -34,7 +35,7 @@ class World:
         self._jumped = -10.0
         self._orphans: set[str] = set()
         self._allocating: set[str] = set()
-        self.create_job()
+        self.create_job(status)
 
     def run(self, seconds: float) -> None:
         """Let time pass. Everybody acts when it is their turn, and the laws are looked after all the while."""
@@ -80,11 +81,12 @@ class World:
 
     # The user.
 
-    def create_job(self) -> None:
+    def create_job(self, status: Json | None = None) -> None:
         """Create the job, or another of its name."""
         uid = self.cluster.new_uid()
         metadata = {"name": NAME, "namespace": "default", "uid": uid, "generation": 1}
-        self.cluster.put(Kind.JOB, {**self._spec, "metadata": metadata})
+        left = {} if status is None else {"status": status}
+        self.cluster.put(Kind.JOB, {**self._spec, **left, "metadata": metadata})
 
     def delete_job(self) -> None:
         """Delete the job; the garbage collector follows."""
