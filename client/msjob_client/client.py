@@ -14,6 +14,9 @@ from msjob_client.event import EventView, about
 from msjob_client.explanation import Explanation
 from msjob_client.job import MSJob, MSJobEvent, Until
 from msjob_client.line import LogLine
+from msjob_client.logs.reading import lines_of
+from msjob_client.logs.source import Start
+from msjob_client.logs.wanted import wanted
 from msjob_client.pod import PodView
 from msjob_client.reading import at, text
 from msjob_client.server import Server
@@ -275,7 +278,7 @@ class AsyncMSJobClient:
         """
         raise NotImplementedError
 
-    def logs(  # noqa: PLR0913 - each has a default, all but one are keywords
+    async def logs(  # noqa: PLR0913 - each has a default, all but one are keywords
         self,
         name: str,
         *,
@@ -309,7 +312,13 @@ class AsyncMSJobClient:
             JobNotFoundError: There is no such job.
             MSJobError: Anything else.
         """
-        raise NotImplementedError
+        job = await self.get(name, namespace=namespace)
+        pods = await self._server.pods(job)
+        asked = wanted(job, pods, roles=roles, indexes=indexes, container=container, all_containers=all_containers)
+        reading = lines_of(self._server, job, pods, asked, Start(tail, since), follow=follow)
+        async with contextlib.aclosing(reading) as lines:
+            async for line in lines:
+                yield line
 
     async def suspend(self, name: str, *, namespace: str | None = None) -> MSJob:
         """Ask for a job to be suspended; nothing happens if that is asked for already.

@@ -23,6 +23,8 @@ class ContainerView:
     Attributes:
         name: Of the container.
         init: Whether it is an init container.
+        restarts_alone: Whether it is a sidecar that Kubernetes restarts whatever the pod does (an init container with
+            `restartPolicy: Always`).
         state: What it does; empty if the kubelet has not said.
         reason: Why it waits, or how it ended: `ContainerCreating`, `ImagePullBackOff`, `Error`, `OOMKilled`.
         message: What the kubelet or the process said with it.
@@ -35,6 +37,7 @@ class ContainerView:
 
     name: str
     init: bool = False
+    restarts_alone: bool = False
     state: State = ""
     reason: str = ""
     message: str = ""
@@ -176,10 +179,11 @@ def _containers(spec: Mapping[str, Any], status: Mapping[str, Any]) -> Iterable[
         statuses = {text(item.get("name")): item for item in objects(status.get(said))}
         for item in objects(spec.get(field_name)):
             name = text(item.get("name"))
-            yield _container(name, mapping(statuses.get(name)), init=init)
+            alone = item.get("restartPolicy") == "Always"
+            yield _container(name, mapping(statuses.get(name)), init=init, alone=alone)
 
 
-def _container(name: str, status: Mapping[str, Any], *, init: bool) -> ContainerView:
+def _container(name: str, status: Mapping[str, Any], *, init: bool, alone: bool) -> ContainerView:
     states = mapping(status.get("state"))
     kinds: tuple[State, ...] = ("terminated", "running", "waiting")
     state: State = next((kind for kind in kinds if isinstance(states.get(kind), Mapping)), "")
@@ -187,6 +191,7 @@ def _container(name: str, status: Mapping[str, Any], *, init: bool) -> Container
     return ContainerView(
         name=name,
         init=init,
+        restarts_alone=alone,
         state=state,
         reason=text(now.get("reason")),
         message=text(now.get("message")).strip(),

@@ -1,0 +1,229 @@
+"""The logs of a job as they are written, from the first pod to the end of the job."""
+
+import asyncio
+import contextlib
+import functools
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
+from typing import Any, Final
+
+from msjob_client.job import MSJob
+from msjob_client.line import LogLine
+from msjob_client.logs.board import Board
+from msjob_client.logs.merging import merged, whole
+from msjob_client.logs.source import Source, Start
+from msjob_client.logs.wanted import Wanted
+from msjob_client.pod import PodView, in_order
+from msjob_client.server import Server, owned, pods_of, pods_path
+from msjob_client.watching import changes
+from msjob_controller.kube.backoff import jittered
+from msjob_controller.kube.errors import ApiError, Forbidden, NotFound, Unauthorized
+from msjob_controller.kube.paths import resource_path
+
+_ROOM: Final = 1000
+"""Lines that wait for a slow reader before the API server has to."""
+_FIRST_PAUSE: Final = 0.2
+_LONGEST_PAUSE: Final = 5.0
+_LAST_SECONDS: Final = 5.0
+"""How long containers that still run when the job is over are listened to: those that are told to go may have a last
+word, and those that stay (`cleanPodPolicy: None`, a sidecar) say nothing more about the job."""
+
+
+class Following:
+    """Follows one job.
+
+    Args:
+        server: The API server.
+        job: The job.
+        wanted: Which containers.
+        start: Where logs that are there already begin.
+    """
+
+    def __init__(self, server: Server, job: MSJob, wanted: Wanted, start: Start) -> None:
+        self._server = server
+        self._job = job
+        self._wanted = wanted
+        self._start = start
+        self._board = Board(job)
+        self._sources: dict[tuple[str, str], Source] = {}
+        self._lines: asyncio.Queue[LogLine | Exception | None] = asyncio.Queue(_ROOM)
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def lines(self, pods: list[PodView]) -> AsyncGenerator[LogLine]:
+        """Read.
+
+        Args:
+            pods: The pods of the job as they are.
+
+        Yields:
+            What is there already, in the order of its times; then lines as they come.
+
+        Raises:
+            ApiError: Pods or logs may not be read.
+        """
+        await self._board.take_pods(pods)
+        self._add(pods, self._start)
+        there = [source for source in self._sources.values() if source.readable]
+        broken: dict[str, ApiError] = {}
+        async with contextlib.aclosing(merged(there, broken)) as found:
+            async for line in found:
+                yield line
+        for source in there:
+            # What could not be read is tried again below.
+            source.done = source.ended and source.pod.name not in broken
+        async with self._at_work():
+            while (item := await self._lines.get()) is not None:
+                if isinstance(item, Exception):
+                    raise item
+                yield item
+
+    @contextlib.asynccontextmanager
+    async def _at_work(self) -> AsyncIterator[None]:
+        """All tasks that fill the queue."""
+        watchers = [
+            asyncio.create_task(self._guarded(self._watch_job())),
+            asyncio.create_task(self._guarded(self._watch_pods())),
+            asyncio.create_task(self._guarded(self._see_to_the_end())),
+        ]
+        for source in self._sources.values():
+            self._begin(source)
+        try:
+            yield
+        finally:
+            tasks = [*watchers, *self._tasks]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+        """Hand a failure to who reads the lines."""
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001 - it is raised where the lines are read
+            await self._lines.put(error)
+
+    # -- the job and its pods --------------------------------------------------------------------------------------
+
+    async def _watch_job(self) -> None:
+        async with contextlib.aclosing(self._server.job_changes(self._job.namespace, self._job.name)) as news:
+            async for batch in news:
+                jobs = [MSJob.read(change.new) for change in batch if change.new is not None]
+                # Another one of its name is not the job.
+                await self._board.take_job(next((job for job in jobs if job.uid == self._job.uid), None))
+
+    async def _watch_pods(self) -> None:
+        path, params = pods_path(self._job.namespace), pods_of(self._job.name)
+        async with contextlib.aclosing(changes(self._server.transport, path, params)) as news:
+            async for batch in news:
+                pods = [PodView.read(change.new) for change in batch if change.new and owned(change.new, self._job)]
+                gone = [str(change.old["metadata"]["uid"]) for change in batch if change.old and not change.new]
+                await self._board.take_pods(pods, gone)
+                self._add(pods, Start(), begin=True)
+
+    def _add(self, pods: list[PodView], start: Start, *, begin: bool = False) -> None:
+        for pod in in_order(pods):
+            for container in self._wanted.containers(pod):
+                if (pod.uid, container) in self._sources:
+                    continue
+                source = Source(self._server.transport, pod, container, start)
+                self._sources[pod.uid, container] = source
+                if begin:
+                    self._begin(source)
+
+    async def _see_to_the_end(self) -> None:
+        """End it all once the job is over and what was written is read."""
+        await self._board.wait(lambda: self._board.over)
+        # The watch of pods may be behind that of the job.
+        pods = await self._server.pods(self._job)
+        await self._board.take_pods(pods)
+        self._add(pods, Start(), begin=True)
+        if self._tasks:
+            await asyncio.wait(tuple(self._tasks), timeout=_LAST_SECONDS)
+        left = tuple(self._tasks)
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        unread = [source for source in self._sources.values() if not source.done and source.readable]
+        async with contextlib.aclosing(merged(unread, {})) as found:
+            async for line in found:
+                await self._lines.put(line)
+        await self._lines.put(None)
+
+    # -- one container ---------------------------------------------------------------------------------------------
+
+    def _begin(self, source: Source) -> None:
+        source.is_here = functools.partial(self._refresh, source)
+        task = asyncio.create_task(self._guarded(self._follow(source)))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _follow(self, source: Source) -> None:
+        """Read a container from its beginning to its end, or to that of its pod."""
+        in_vain = 0
+        while not source.done and await self._has_log(source):
+            try:
+                heard = await self._read(source)
+            except (Forbidden, Unauthorized):
+                raise
+            except NotFound:
+                break
+            except ApiError:
+                # Broken off, not started after all, or a kubelet that does not answer: all of it may pass.
+                heard = False
+            in_vain = 0 if heard else in_vain + 1
+            if in_vain:
+                await asyncio.sleep(jittered(in_vain - 1, base=_FIRST_PAUSE, cap=_LONGEST_PAUSE))
+        source.done = True
+
+    async def _has_log(self, source: Source) -> bool:
+        """Wait until a container has begun. False if it never will: its pod is gone, or the job is over."""
+
+        def settled() -> bool:
+            pod = self._board.pods.get(source.pod.uid)
+            source.pod = pod or source.pod
+            return pod is None or source.readable or self._board.over
+
+        await self._board.wait(settled)
+        return source.readable and source.pod.uid in self._board.pods
+
+    async def _read(self, source: Source) -> bool:
+        """Read one answer, and say whether it had any line. Sees to it that all is read of a run that has ended.
+
+        Raises:
+            NotFound: The pod is gone.
+            ApiError: The log is refused, or the answer broke off.
+        """
+        if not source.begun:
+            return await self._hand_on(whole(source))
+        heard = await self._hand_on(source.read(follow=True))
+        if not await self._refresh(source):
+            raise NotFound(404, "NotFound", f"pod {source.pod.name} is gone")
+        view = source.view
+        if view is not None and view.restarts > source.run:
+            # The kubelet has started it anew: what the run before said last is in a log of its own.
+            source.run = view.restarts
+            with contextlib.suppress(ApiError):
+                return await self._hand_on(source.read(previous=True)) or heard
+        elif source.ended:
+            heard = await self._hand_on(whole(source)) or heard
+            source.done = True
+        return heard
+
+    async def _hand_on(self, lines: AsyncGenerator[LogLine]) -> bool:
+        heard = False
+        async with contextlib.aclosing(lines) as found:
+            async for line in found:
+                heard = True
+                await self._lines.put(line)
+        return heard
+
+    async def _refresh(self, source: Source) -> bool:
+        """Look at a pod. False if it is gone, though another of its name be there."""
+        try:
+            found = await self._server.transport.get(resource_path("v1", "pods", source.pod.namespace, source.pod.name))
+        except NotFound:
+            return False
+        pod = PodView.read(found)
+        if pod.uid != source.pod.uid:
+            return False
+        source.pod = pod
+        return True

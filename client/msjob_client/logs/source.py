@@ -1,0 +1,159 @@
+"""The log of one container of one pod, read in as many pieces as it takes."""
+
+import contextlib
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from typing import Final, NamedTuple
+
+from msjob_client.line import LogLine
+from msjob_client.logs.entries import Cutter, Entry
+from msjob_client.logs.seen import Seen
+from msjob_client.pod import ContainerView, PodView
+from msjob_client.reading import at
+from msjob_controller.kube.errors import NotFound
+from msjob_controller.kube.paths import resource_path
+from msjob_controller.kube.transport import Transport
+
+SILENCE: Final = 300.0
+"""Seconds without a line after which a log that is followed is asked for anew, in case that the connection is dead."""
+
+IsHere = Callable[[], Awaitable[bool]]
+
+
+class Start(NamedTuple):
+    """Where to begin.
+
+    Attributes:
+        tail: Only the last so many lines; None for all.
+        since: Only lines of the last so many seconds; None for all.
+    """
+
+    tail: int | None = None
+    since: float | None = None
+
+
+class Source:
+    """One container's log.
+
+    Args:
+        transport: The API server.
+        pod: The pod.
+        container: The container.
+        start: Where to begin.
+
+    Attributes:
+        pod: The pod as it was known last.
+        container: The container.
+        run: Which run of the container is read: the restarts by the kubelet before it.
+        rest: What the last answer had of a line without an end.
+        is_here: Asked once an answer has begun: whether the pod of that name is still the one that is meant. If it is
+            not, the answer is the log of another. None to take that for granted.
+        done: Whether there is nothing more to read.
+    """
+
+    def __init__(self, transport: Transport, pod: PodView, container: str, start: Start) -> None:
+        self.pod = pod
+        self.container = container
+        self.run = 0 if (view := pod.container(container)) is None else view.restarts
+        self._transport = transport
+        self._path = resource_path("v1", "pods", pod.namespace, pod.name, "log")
+        self._start: Start | None = start
+        self._seen = Seen()
+        self.rest: tuple[Entry, ...] = ()
+        self.is_here: IsHere | None = None
+        self.done = False
+
+    @property
+    def view(self) -> ContainerView | None:
+        """The container as its pod was known last."""
+        return self.pod.container(self.container)
+
+    @property
+    def readable(self) -> bool:
+        """Whether the container has begun to run, so that there is a log."""
+        view = self.view
+        return view is not None and (view.state in {"running", "terminated"} or view.restarts > 0)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the container has ended and will not be started again by the kubelet."""
+        view = self.view
+        if self.pod.ended or view is None or view.state != "terminated":
+            return self.pod.ended
+        policy = at(self.pod.raw, "spec", "restartPolicy") or "Always"
+        if view.restarts_alone:
+            return False
+        return policy == "Never" or (view.exit_code == 0 and (policy == "OnFailure" or view.init))
+
+    @property
+    def begun(self) -> bool:
+        """Whether it has been read to its end once, or anything of it."""
+        return self._start is None
+
+    async def read(self, *, follow: bool = False, previous: bool = False) -> AsyncGenerator[LogLine]:
+        """Read on, until the answer ends. What comes of a last line without an end is kept in `rest`.
+
+        Args:
+            follow: Wait for more.
+            previous: Read what is left of the run before the present one.
+
+        Yields:
+            What has not been told yet.
+
+        Raises:
+            NotFound: The pod is gone.
+            ApiError: The log is refused, or the answer broke off.
+        """
+        cutter = Cutter()
+        params = self._params(follow=follow, previous=previous)
+        silent = self._start is not None and self._start.tail == 0
+        self._seen.reopen()
+        chunks = self._transport.stream_bytes(self._path, params, silence=SILENCE)
+        is_here = self.is_here
+        async with contextlib.aclosing(chunks) as answer:
+            async for chunk in answer:
+                if is_here is not None and not await is_here():
+                    raise NotFound(404, "NotFound", f"pod {self.pod.name} is gone", request=f"GET {self._path}")
+                is_here = None
+                for entry in filter(self._seen.is_news, cutter.feed(chunk)):
+                    if not silent:
+                        yield self._line(entry)
+                    # After it was told: what a reader who is cancelled did not take is told again.
+                    self._seen.add(entry)
+                    self._start = None
+        self._start = None
+        self.rest = tuple(filter(self._seen.is_news, cutter.flush()))
+
+    def read_rest(self) -> Iterator[LogLine]:
+        """Give what there is of a last line without an end, once nothing can be added to it."""
+        for entry in self.rest:
+            yield self._line(entry)
+            self._seen.add(entry)
+        self.rest = ()
+
+    def _params(self, *, follow: bool, previous: bool) -> dict[str, str]:
+        params = {"container": self.container, "timestamps": "true"}
+        if follow:
+            params["follow"] = "true"
+        if previous:
+            params["previous"] = "true"
+        if self._seen.since is not None:
+            params["sinceTime"] = self._seen.since.strftime("%Y-%m-%dT%H:%M:%SZ")
+        elif self._start is not None:
+            if self._start.tail is not None:
+                # The last line tells where to begin when none is asked for.
+                params["tailLines"] = str(max(1, self._start.tail))
+            if self._start.since is not None:
+                params["sinceSeconds"] = str(max(1, round(self._start.since)))
+        return params
+
+    def _line(self, entry: Entry) -> LogLine:
+        return LogLine(
+            pod=self.pod.name,
+            role=self.pod.role,
+            index=self.pod.index,
+            rank=self.pod.rank,
+            attempt=self.pod.attempt,
+            container=self.container,
+            time=entry.time,
+            text=entry.text.decode(errors="replace"),
+        )
