@@ -38,6 +38,11 @@ def line(before: "MSJob | None", after: "MSJob", now: float) -> str | None:
     return "  ".join(parts).rstrip()
 
 
+def said(job: "MSJob") -> str:
+    """The message of a job's state, without the name of the job, which its reader knows."""
+    return job.message.removeprefix(f"MSJob {job.namespace}/{job.name} ")
+
+
 def _shown(job: "MSJob") -> tuple[object, ...]:
     stalled = job.stalled
     told = job.message if job.state not in _QUIET else ""
@@ -61,10 +66,12 @@ def _news(before: "MSJob | None", after: "MSJob") -> Iterator[str]:
     if after.managed_by and (before is None or before.managed_by != after.managed_by):
         yield f"run by {after.managed_by}"
     if after.state not in _QUIET and (before is None or (before.state, before.message) != (after.state, after.message)):
-        yield after.message
+        yield said(after)
     stood, stands = before and before.stalled, after.stalled
     if stands and (not stood or (stood.reason, stood.message) != (stands.reason, stands.message)):
-        yield f"stalled by {stands.reason}: {stands.message}"
+        # What the kubelet and the scheduler say begins with the reason.
+        by = "" if stands.reason in stands.message else f" by {stands.reason}"
+        yield f"stalled{by}: {stands.message}"
     if stood and not stands and not after.finished:
         yield "no longer stalled"
     if after.deleting and (before is None or not before.deleting):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from msjob_cli import terminal
 from msjob_cli.cluster import tell
 from msjob_cli.exits import ExitCode
-from msjob_cli.progress import line
+from msjob_cli.progress import line, said
 
 if TYPE_CHECKING:
     from msjob_client import MSJob, MSJobClient
@@ -79,7 +79,8 @@ def wait_for(
         terminal.error(str(error))
         return ExitCode.PROBLEMS
     if until == Until.FINISHED and job.failed:
-        tell(name, f"failed: {job.message}")
+        text = said(job)
+        tell(name, f"failed: {text}" if text == job.message else text)
         return ExitCode.PROBLEMS
     tell(name, "succeeded" if until == Until.FINISHED else until)
     return ExitCode.GOOD

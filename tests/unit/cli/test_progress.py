@@ -53,12 +53,17 @@ RESTARTING = condition("Restarting", "MSJob default/train is restarting: a pod f
         (
             job(RUNNING, workersReady="4/4"),
             job(RESTARTING, workersReady="0/4", restarts=1),
-            "    7s  Restarting  Workers 0/4  restarts 1  MSJob default/train is restarting: a pod failed.",
+            "    7s  Restarting  Workers 0/4  restarts 1  is restarting: a pod failed.",
         ),
         (
             job(RESTARTING, workersReady="0/4", restarts=1),
             job(RESTARTING, workersReady="1/4", restarts=1),
             "    7s  Restarting  Workers 1/4  restarts 1",
+        ),
+        (
+            job(CREATED),
+            job(condition("Stalled", "pod train-worker-0: Unschedulable: no nodes", "Unschedulable"), CREATED),
+            "    7s  Created     stalled: pod train-worker-0: Unschedulable: no nodes",
         ),
         (job(RUNNING), job(RUNNING, deleted="2026-01-01T00:00:00Z"), "    7s  Running     being deleted"),
         (job(RUNNING, uid="a"), job(RUNNING, uid="b"), "    7s  Running     another job of this name"),
@@ -96,4 +101,4 @@ def test_the_end_of_a_stall_is_not_told_of_a_job_that_ended() -> None:
 
     text = line(job(STALLED, CREATED), job(over, failed), 3600)
 
-    assert text == "    1h  Failed      MSJob default/train has failed: it was active longer than 5 s."
+    assert text == "    1h  Failed      has failed: it was active longer than 5 s."
