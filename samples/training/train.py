@@ -125,7 +125,8 @@ def main() -> int:
     ms.set_seed(1)
     group = Group()
     if given.batch < group.size:
-        sys.exit(f"--batch {given.batch}: {group.size} Workers cannot share it")
+        group.say(f"--batch {given.batch} is too small: {group.size} Workers share it")
+        return 2
 
     told = []
 
