@@ -43,8 +43,8 @@ def command(
     """
     if timeout is not None and not wait:
         raise click.UsageError("--timeout goes with --wait")
-    if dry_run and (wait or replace):
-        raise click.UsageError("--dry-run goes with neither --wait nor --replace")
+    if dry_run and wait:
+        raise click.UsageError("--dry-run creates nothing that --wait could wait for")
     code, jobs = _checked(files, cluster.namespace)
     if code is not ExitCode.GOOD:
         return code
@@ -78,4 +78,10 @@ def _checked(files: tuple[str, ...], namespace: str | None) -> tuple[ExitCode, l
         for finding in item.findings:
             if finding.rule != APPLY_SIZE:
                 terminal.note(str(finding))
-    return exit_code(checked), [item.object for item in checked if item.object is not None]
+    return exit_code(checked), [_unstored(item.object) for item in checked if item.object is not None]
+
+
+def _unstored(job: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A job that may be an export of a stored one, which an API server takes for new without its version only."""
+    metadata = {key: value for key, value in job["metadata"].items() if key != "resourceVersion"}
+    return {**job, "metadata": metadata}
