@@ -18,7 +18,7 @@ import yaml
 from support.live_jobs import Jobs
 from support.operator import Operator, Operators
 from support.programs import ROOT
-from support.testbed.binaries import find_binaries
+from support.testbed.binaries import find_all, find_binaries
 from support.testbed.client import Client, Object
 from support.testbed.controlplane import ControlPlane
 from support.testbed.errors import HarnessError, NotFoundError
@@ -49,8 +49,10 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         with capture.global_and_fixture_disabled():
             to_stderr(line)
 
+    # Only the demo needs what simulates nodes.
+    find = find_all if any(item.path.is_relative_to(HERE / "demo") for item in session.items) else find_binaries
     try:
-        find_binaries(show if capture else to_stderr)
+        find(show if capture else to_stderr)
     except HarnessError as error:
         if hasattr(session.config, "workerinput"):  # a worker of pytest-xdist cannot end the run with a message
             session.config.stash[FAILURE] = error

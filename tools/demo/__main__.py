@@ -18,6 +18,7 @@ class _EndedError(BaseException):
 
 _DEFAULT = "samples/ms_wide_deep_dataparallel.yaml"
 _LIMIT = 300.0
+_LONGEST = 86400.0
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -63,7 +64,7 @@ def _run(args: argparse.Namespace) -> int:
     except ValueError as error:
         _complain(str(error))
         return ExitCode.UNREADABLE
-    except HarnessError as error:
+    except (HarnessError, OSError) as error:
         _complain(str(error))
         return ExitCode.FAILED
     except OutputClosedError:
@@ -77,11 +78,21 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         "--fail", default="", metavar="POD[:CODE]…", help="let pods fail once, such as 'worker-1 ps-0:137'"
     )
     parser.add_argument(
-        "--limit", type=float, default=_LIMIT, metavar="S", help="a job may take (default: %(default)g)"
+        "--limit", type=_seconds, default=_LIMIT, metavar="S", help="a job may take (default: %(default)g)"
     )
     parser.add_argument("--keep", action="store_true", help="stay up at the end, until Ctrl-C")
     parser.add_argument("--parent", type=int, default=0, help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0
+    if not 1 <= seconds <= _LONGEST:
+        raise argparse.ArgumentTypeError(f"{text} is no number of seconds from 1 to {_LONGEST:g}")
+    return seconds
 
 
 def _complain(text: str) -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from support.testbed.processes import Program
 
 _LOG_LINE: Final = "This pod is simulated: nothing runs in it, and so it prints nothing else."
+
+_SECONDS_TO_STOP: Final = 5.0
+"""For the operator, which has a Node.js to end."""
 
 _STEERING: Final = ("KUBE", "POD_", "PYTHON")
 
@@ -55,6 +58,7 @@ class Cluster:
             binaries=binaries, apiserver_flags=["--kubelet-preferred-address-types=InternalIP"]
         )
         self._needed: list[Program] = []
+        self._operator: Program | None = None
         self.node_names: list[str] = []
 
     def start(self) -> None:
@@ -106,7 +110,9 @@ class Cluster:
         Raises:
             HarnessError: It ends.
         """
-        self._needed.append(operator.start(self.control_plane, installed))
+        self._operator = operator.start(self.control_plane, installed)
+        operator.wait_works(self._operator)
+        self._needed.append(self._operator)
 
     def check(self) -> None:
         """Check that all programs run.
@@ -121,7 +127,14 @@ class Cluster:
         """Apply any object."""
         self.control_plane.admin.apply(item, field_manager="demo", force=True)
 
-    def run(self, screen: Screen, *command: str, stdin: str | None = None, limit: float = 60) -> int:
+    def run(
+        self,
+        screen: Screen,
+        *command: str,
+        stdin: str | None = None,
+        limit: float = 60,
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> int:
         """Show a command and what it prints, as it prints it.
 
         Args:
@@ -129,6 +142,7 @@ class Cluster:
             command: ``kubectl`` or ``msjob``, with arguments.
             stdin: What it reads.
             limit: Seconds after which it is killed.
+            meanwhile: Called after each line that it prints.
 
         Returns:
             Its exit code; 124 if it was killed.
@@ -139,7 +153,7 @@ class Cluster:
         screen.command(command)
         with self._popen(command, stdin) as process:
             try:
-                return self._show(screen, process, time.monotonic() + limit)
+                return self._show(screen, process, time.monotonic() + limit, meanwhile)
             except BaseException:
                 process.kill()
                 raise
@@ -154,14 +168,18 @@ class Cluster:
                 raise
             return process.returncode, out, err
 
-    def keep_logs(self, folder: Path) -> Path:
-        """Copy the logs to a folder of their own in a folder that stays; the folder."""
-        return self.control_plane.keep_logs(folder / time.strftime("%Y%m%d-%H%M%S"))
+    def keep_logs(self, folder: Path) -> Path | None:
+        """Copy the logs to a folder of their own in a folder that stays, and give it; None if there are none."""
+        logs = folder / time.strftime("%Y%m%d-%H%M%S")
+        return self.control_plane.keep_logs(logs) if hasattr(self.control_plane, "logs") else None
 
     def close(self) -> None:
         """End all programs and remove all files; nothing cuts that short."""
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
+        if self._operator is not None:
+            # In order: it has processes of its own.
+            self._operator.stop(timeout=_SECONDS_TO_STOP)
         self.control_plane.stop()
 
     def __enter__(self) -> Self:
@@ -194,6 +212,8 @@ class Cluster:
                 "KUBECACHEDIR": str(self.control_plane.folder / "kubectl-cache"),
                 "KUBERC": "off",
                 "PYTHONUNBUFFERED": "1",
+                # What it leaves there when it is killed goes with the rest.
+                "TMPDIR": str(self.control_plane.folder),
             },
             process_group=self.control_plane.programs.process_group,
         )
@@ -203,7 +223,7 @@ class Cluster:
             process.stdin = None
         return process
 
-    def _show(self, screen: Screen, process: subprocess.Popen[str], until: float) -> int:
+    def _show(self, screen: Screen, process: subprocess.Popen[str], until: float, meanwhile: Callable[[], None]) -> int:
         lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
         def read() -> None:
@@ -224,6 +244,7 @@ class Cluster:
             if line is None:
                 return process.wait()
             screen.line(line.rstrip("\n"))
+            meanwhile()
 
 
 def _free_port() -> int:

@@ -65,15 +65,14 @@ class Installed:
 
 
 def start(control_plane: ControlPlane, installed: Installed) -> Program:
-    """Start it and wait until it works.
+    """Start it; it need not work yet.
 
     Args:
         control_plane: With ``dist/`` applied.
         installed: How it runs.
 
     Raises:
-        HarnessError: It ends.
-        WaitTimeoutError: It does not begin to work.
+        HarnessError: It cannot be started.
     """
     kubeconfig = service_account_kubeconfig(
         control_plane.admin,
@@ -95,11 +94,19 @@ def start(control_plane: ControlPlane, installed: Installed) -> Program:
         # Its files go with the demo, however that ends.
         "TMPDIR": str(control_plane.folder),
     }
-    running = control_plane.programs.start("ms-operator", command, environment)
+    return control_plane.programs.start("ms-operator", command, environment)
+
+
+def wait_works(program: Program) -> None:
+    """Wait until it works.
+
+    Raises:
+        HarnessError: It ended.
+        WaitTimeoutError: It does not begin to work.
+    """
 
     def works() -> bool:
-        running.check()
-        return "operator.synced" in running.log.read_text(errors="replace")
+        program.check()
+        return "operator.synced" in program.log.read_text(errors="replace")
 
     wait_for(works, _SECONDS_TO_START, what="ms-operator to work")
-    return running

@@ -9,7 +9,7 @@ from demo.stages import DEFAULT_SECONDS, EXIT_CODE, LONGEST_SECONDS, SECONDS
 from msjob.api import Job, Role, meta
 from msjob.api.job import RoleSpec
 from msjob.loading import Document, LoadError, files, jobs, read, read_bytes
-from msjob_cli.findings import Finding, check
+from msjob_cli.findings import UNREADABLE, Finding, check
 
 Json = dict[str, Any]
 
@@ -99,14 +99,13 @@ def load(path: str) -> Sample:
         documents = [item for file in files(path) for item in read(read_bytes(file), file)]
         objects = [item for document in documents for item in _flat(document)]
         found = [item for item in objects if _is_job(item.object)]
-        if not found:
-            # In the words of `msjob validate`, which says what it found instead.
-            jobs(objects[0])
+        # In the words of `msjob validate`, which says what it found instead.
+        for document in [] if found else documents:
+            jobs(document)
     except LoadError as error:
-        raise SampleError(
-            [str(Finding(error.file, error.line, error.column, "error", "", "", error.message, "unreadable"))],
-            readable=False,
-        ) from None
+        raise _unreadable(error) from None
+    if not found:
+        raise _unreadable(LoadError(path, None, None, "no MSJob in it: its lists are empty"))
     checked = [check(item) for item in found]
     good = [item.job for item in checked if item.job is not None]
     said = [str(finding) for item in checked for finding in item.findings]
@@ -119,9 +118,15 @@ def load(path: str) -> Sample:
     return Sample(path, good, [dict(item) for item in generated], [dict(item) for item in applied], said)
 
 
+def _unreadable(error: LoadError) -> SampleError:
+    finding = Finding(error.file, error.line, error.column, "error", "", "", error.message, UNREADABLE)
+    return SampleError([str(finding)], readable=False)
+
+
 def _flat(document: Document) -> Iterator[Document]:
     """An object, or the items of a list."""
-    items = document.root.find(("items",)).children if document.object.get("kind") == "List" else None
+    is_list = document.object.get("kind") in {"List", meta.LIST_KIND}
+    items = document.root.find(("items",)).children if is_list else None
     if isinstance(items, list):
         for item in items:
             yield from _flat(Document(document.file, item))

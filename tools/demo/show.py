@@ -4,7 +4,7 @@ import json
 import os
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,7 +18,7 @@ from msjob.api import meta
 from msjob.api.job import managed
 from msjob_cli.exits import ExitCode
 from support.testbed.client import MSJOBS
-from support.testbed.errors import HarnessError
+from support.testbed.errors import ApiError, HarnessError, UnreachableError, WaitTimeoutError
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 """The folder of the checkout."""
@@ -26,6 +26,8 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 DIST: Final = ROOT / "dist"
 
 LOGS: Final = ROOT / "build" / "demo-logs"
+
+_OUTCOMES: Final = {0: "Done", ExitCode.PROBLEMS: "Done; a job failed", ExitCode.TIME_UP: "Time is up"}
 
 _SECONDS_OF_PATIENCE: Final = 10
 """That `msjob wait` may take longer than it was told."""
@@ -70,9 +72,9 @@ def show(wishes: Wishes, screen: Screen) -> int:
     with Cluster(sample, wishes.faults, screen.news) as cluster:
         try:
             return _Show(wishes, sample, screen, cluster).run()
-        except (HarnessError, AssertionError) as error:
+        except (HarnessError, ApiError, UnreachableError, WaitTimeoutError) as error:
             logs = cluster.keep_logs(LOGS)
-            raise HarnessError(f"{error}\nThe logs of all programs are in {logs}.") from error
+            raise HarnessError(f"{error}\nThe logs of all programs are in {logs}." if logs else str(error)) from error
 
 
 def _check_faults(sample: Sample, faults: Sequence[Fault]) -> None:
@@ -87,11 +89,13 @@ class _Show:
         self._sample = sample
         self._screen = screen
         self._cluster = cluster
+        self._marks: list[str] = []
 
     def run(self) -> int:
         self._install()
         jobs = self._apply()
         code = max((self._live(namespace, name) for namespace, name in jobs), default=0)
+        self._mark("the last job had ended" if len(jobs) > 1 else "the job had ended")
         self._look_back(jobs)
         self._end(jobs, code)
         return code
@@ -99,11 +103,13 @@ class _Show:
     def _install(self) -> None:
         screen, cluster = self._screen, self._cluster
         cluster.start()
+        self._mark("the control plane ran")
         installed = Installed.read(DIST)
         screen.step("Installing the operator: all of dist/, as in any cluster")
         self._must("kubectl", "apply", "-f", f"{os.path.relpath(DIST)}/")
         cluster.start_operator(installed)
         cluster.wait_ready()
+        self._mark("the operator worked")
         screen.step("The operator works")
         screen.say(
             f"Pods run nothing here, the pod of the Deployment {installed.name} neither. So the program ms-operator "
@@ -165,15 +171,14 @@ class _Show:
             self._wait(until, name, *where, "--for=suspended")
             screen.say("The job is suspended and has no pods, until somebody resumes it. For the show:")
             self._must("msjob", "resume", name, *where)
-        if self._wait(until, name, *where, "--for=running") == ExitCode.GOOD:
-            self._run("kubectl", "get", "pods", *where, "-l", _selector(name))
-        code = self._wait(until, name, *where)
+        code = self._wait(until, name, *where, meanwhile=_Once(lambda: self._show_pods(namespace, name)))
         if code:
             self._run("msjob", "why", name, *where)
         if code == ExitCode.TIME_UP:
+            logs = self._cluster.keep_logs(LOGS)
             screen.say(
-                f"{name} did not end within {self._wishes.limit:g} s; LIMIT= gives it more. "
-                f"The logs of all programs are in {self._cluster.keep_logs(LOGS)}."
+                f"{name} did not end within {self._wishes.limit:g} s, see above; LIMIT= gives it more. "
+                f"The logs of all programs are in {logs}."
             )
         return code
 
@@ -190,13 +195,15 @@ class _Show:
         screen = self._screen
         if self._wishes.keep:
             self._stay(*jobs[-1])
-        outcome = {0: "Done", ExitCode.TIME_UP: "Time is up"}.get(code, "Done; a job failed")
-        screen.step(f"{outcome}. Stopping all programs, and removing their files")
+        screen.step(
+            f"{_OUTCOMES.get(code, 'A job was lost sight of')}. Stopping all programs, and removing their files"
+        )
+        screen.say(f"{'; '.join(self._marks)}.")
         if not self._wishes.keep:
             screen.say(
-                "Next: make demo KEEP=1 stays up for you to try kubectl and msjob, make demo SAMPLE=… shows another"
+                "Next: make demo KEEP=1 stays up, for you to try kubectl and msjob; make demo SAMPLE=FILE shows "
+                "another job, FAIL=worker-1 one with a pod that fails. docs/demo.md has more, README.md how to install."
             )
-            screen.say("file, FAIL=worker-1 lets a pod fail. The samples and a first job of your own: README.md.")
 
     def _stay(self, namespace: str, name: str) -> None:
         screen, cluster = self._screen, self._cluster
@@ -214,10 +221,24 @@ class _Show:
         except KeyboardInterrupt:
             screen.line("")
 
-    def _wait(self, until: float, name: str, *more: str) -> int:
+    def _show_pods(self, namespace: str, name: str) -> bool:
+        """Show the pods of a job, if it runs; whether that is so."""
+        stored = self._cluster.control_plane.admin.get(MSJOBS, name, namespace)
+        conditions = (stored.get("status") or {}).get("conditions") or []
+        running = any((item["type"], item["status"]) == ("Running", "True") for item in conditions)
+        if running:
+            self._run("kubectl", "get", "pods", *_where(namespace), "-l", _selector(name))
+            self._screen.line("")
+        return running
+
+    def _mark(self, what: str) -> None:
+        """Note when something was so."""
+        self._marks.append(f"{what} after {self._screen.seconds:.1f} s")
+
+    def _wait(self, until: float, name: str, *more: str, meanwhile: Callable[[], None] = lambda: None) -> int:
         left = max(1, round(until - time.monotonic()))
         command = ("msjob", "wait", name, *more, f"--timeout={left}s")
-        return self._cluster.run(self._screen, *command, limit=left + _SECONDS_OF_PATIENCE)
+        return self._cluster.run(self._screen, *command, limit=left + _SECONDS_OF_PATIENCE, meanwhile=meanwhile)
 
     def _run(self, *command: str) -> int:
         return self._cluster.run(self._screen, *command)
@@ -226,6 +247,17 @@ class _Show:
         code = self._cluster.run(self._screen, *command, stdin=stdin)
         if code:
             raise HarnessError(f"{shlex.join(command)} ended with exit code {code}; above is what it said")
+
+
+class _Once:
+    """Does something until it has worked."""
+
+    def __init__(self, what: Callable[[], bool]) -> None:
+        self._what = what
+        self._done = False
+
+    def __call__(self) -> None:
+        self._done = self._done or self._what()
 
 
 def _selector(name: str) -> str:

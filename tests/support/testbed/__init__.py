@@ -5,6 +5,7 @@
 ``client``             ``Client``: plain JSON over HTTP as any user; waiting and watching
 ``kubelet``            ``Kubelet``: report what pods do, one by one or by itself
 ``podstatus``          states of containers: ``waiting``, ``running``, ``ended``
+``logs``               ``LogServer``: the logs of pods, as a kubelet serves them
 ``nodes``              Nodes that are ready, broken or lost
 ``serviceaccount``     act as a ServiceAccount: token, client, kubeconfig
 ``kubectl``            the kubectl of the same version

@@ -38,10 +38,15 @@ class Kubelet:
         client: A client that may do everything with pods and Nodes.
         node: The Node to bind pods to; created when it is first needed.
         namespace: The namespace whose pods ``play`` looks after; all by default.
+
+    Attributes:
+        node: The Node that pods are bound to.
+        port: Where on 127.0.0.1 the API server finds logs; None for nowhere. Set it before the first pod is bound.
     """
 
     def __init__(self, client: Client, *, node: str = "node-1", namespace: str | None = None) -> None:
         self.node = node
+        self.port: int | None = None
         self._client = client
         self._namespace = namespace
         self._ips = itertools.count(1)
@@ -109,7 +114,7 @@ class Kubelet:
         """Bind a pod to a Node, as the scheduler does; the Node is created when there is none."""
         target = node or self.node
         if target not in self._nodes:
-            create_node(self._client, target)
+            create_node(self._client, target, ip="10.0.0.1" if self.port is None else "127.0.0.1", port=self.port)
             self._nodes.add(target)
         binding = {"metadata": {"name": name}, "target": {"apiVersion": "v1", "kind": "Node", "name": target}}
         self._client.create(PODS, binding, namespace, name=name, subresource="binding")

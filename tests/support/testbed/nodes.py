@@ -12,25 +12,37 @@ NODES = "v1/nodes"
 Readiness = Literal["True", "False", "Unknown"]
 
 
-def create_node(client: Client, name: str, *, ip: str = "10.0.0.1", labels: dict[str, str] | None = None) -> None:
+def create_node(
+    client: Client,
+    name: str,
+    *,
+    ip: str = "10.0.0.1",
+    port: int | None = None,
+    labels: dict[str, str] | None = None,
+) -> None:
     """Create a Node that is ready and large; does nothing when there is one of that name.
 
     Args:
         client: A client that may create Nodes.
         name: The Node.
         ip: Its address.
+        port: Where its kubelet listens at that address, for an API server that asks it for logs.
         labels: More labels.
     """
     node: dict[str, Any] = {"metadata": {"name": name, "labels": {"kubernetes.io/hostname": name, **(labels or {})}}}
     with contextlib.suppress(AlreadyExistsError):
         client.create(NODES, node)
     resources = {"cpu": "1000", "memory": "10Ti", "pods": "10000"}
-    status = {
+    status: dict[str, Any] = {
         "capacity": resources,
         "allocatable": resources,
         "addresses": [{"type": "InternalIP", "address": ip}, {"type": "Hostname", "address": name}],
         "conditions": [_ready_condition("True")],
     }
+    if port is not None:
+        # The API server would try the host name first.
+        del status["addresses"][1]
+        status["daemonEndpoints"] = {"kubeletEndpoint": {"Port": port}}
     client.patch(NODES, name, {"status": status}, subresource="status")
 
 

@@ -35,7 +35,7 @@ SOURCES: Final[Mapping[str, Source]] = {
     "kube-apiserver": Source("k8s.io/kubernetes/cmd/kube-apiserver", 650),
     "kube-controller-manager": Source("k8s.io/kubernetes/cmd/kube-controller-manager", 170),
     "kubectl": Source("k8s.io/kubernetes/cmd/kubectl", 60),
-    "kube-scheduler": Source("k8s.io/kubernetes/cmd/kube-scheduler", 60),
+    "kube-scheduler": Source("k8s.io/kubernetes/cmd/kube-scheduler", 15),
     "kwok": Source("sigs.k8s.io/kwok/cmd/kwok", 300, KWOK_MODULE),
 }
 """All programs, in the order in which they are built."""
