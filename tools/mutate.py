@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 from support.mutations import FOLDER, MUTATIONS, Mutation  # noqa: E402 - found by the line above
 
 SEED = 1
-ROUNDS = 12
+ROUNDS = 60
 EXAMPLES = 20
 """Lives of each family in a round: few, since most faults show soon."""
 
