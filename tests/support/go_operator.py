@@ -13,6 +13,7 @@ from support.testbed.client import PODS
 
 CONTROLLER: Final = "msjob-controller"
 GROUP: Final = "mindspore.gitee.com"
+NAMESPACE: Final = "ms-operator-system"
 
 
 def crd() -> Json:
@@ -36,6 +37,41 @@ def crd() -> Json:
         "metadata": {"name": f"msjobs.{GROUP}"},
         "spec": {"group": GROUP, "names": names, "scope": "Namespaced", "versions": [version]},
     }
+
+
+def installation() -> list[Json]:
+    """What its manifest installs beside the CRD, as far as names, roles and the selector of its Deployment go."""
+    role, account, pod = "ms-operator-manager-role", "ms-operator-controller-manager", "controller-manager"
+    objects = [
+        _object("v1", "Namespace", NAMESPACE, namespace=None),
+        _object("v1", "ServiceAccount", account),
+        _object("v1", "ConfigMap", "ms-operator-manager-config", data={"controller_manager_config.yaml": "{}"}),
+        _object("v1", "Service", f"{account}-metrics-service", spec={"ports": [{"port": 8443, "name": "https"}]}),
+        *_rights(role, "ms-operator-manager-rolebinding", account),
+        *_rights("ms-operator-proxy-role", "ms-operator-proxy-rolebinding", account),
+        _rights("ms-operator-metrics-reader", "", account)[0],
+    ]
+    container = {"name": "manager", "image": "example.com/ms-operator:latest", "args": ["--leader-elect"]}
+    labels = {"control-plane": pod}
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container], "serviceAccountName": account}}
+    spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
+    return [*objects, _object("apps/v1", "Deployment", account, spec=spec)]
+
+
+def _rights(role: str, binding: str, account: str) -> list[Json]:
+    api = "rbac.authorization.k8s.io/v1"
+    rules = [{"apiGroups": [GROUP], "resources": ["msjobs", "msjobs/status"], "verbs": ["get", "update"]}]
+    target = {"apiGroup": api.partition("/")[0], "kind": "ClusterRole", "name": role}
+    subjects = [{"kind": "ServiceAccount", "name": account, "namespace": NAMESPACE}]
+    return [
+        _object(api, "ClusterRole", role, namespace=None, rules=rules),
+        _object(api, "ClusterRoleBinding", binding, namespace=None, roleRef=target, subjects=subjects),
+    ]
+
+
+def _object(api: str, kind: str, name: str, *, namespace: str | None = NAMESPACE, **fields: Any) -> Json:
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
+    return {"apiVersion": api, "kind": kind, "metadata": metadata, **fields}
 
 
 class GoOperator:
