@@ -35,7 +35,14 @@ def names(wanted: list[str]) -> set[str]:
 
 def test_the_lock_files_are_these() -> None:
     """No lock file is missing, and none is there that nothing checks."""
-    assert [lock.name for lock in LOCKS] == ["bootstrap.txt", "dev.txt", "go.txt", "node.txt", "runtime.txt"]
+    assert [lock.name for lock in LOCKS] == [
+        "bootstrap.txt",
+        "build.txt",
+        "dev.txt",
+        "go.txt",
+        "node.txt",
+        "runtime.txt",
+    ]
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.stem)
@@ -56,6 +63,15 @@ def test_no_address_is_recorded(file: Path) -> None:
 
     assert "://" not in text
     assert not re.search(r"^\s*(-i|-f|--[a-z-]*(index|find-links|host))", text, re.MULTILINE)
+
+
+def test_image_is_built_with_tools_of_the_development_environment() -> None:
+    """The wheel in the image is built by the versions that build it here, and by all that `pyproject.toml` asks for."""
+    build = requirements(ROOT / "requirements" / "build.txt")
+    development = requirements(ROOT / "requirements" / "dev.txt")
+
+    assert names(PROJECT["build-system"]["requires"]) <= set(build)
+    assert {name: development.get(name) for name in build} == build
 
 
 def test_run_time_lock_has_what_the_project_asks_for() -> None:

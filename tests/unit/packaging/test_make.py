@@ -13,8 +13,19 @@ TARGETS = {
     *("help", "setup", "testbed", "lock", "clean", "demo"),
     *("synth", "verify"),
     *("lint", "type", "check-lock", "check-wheel"),
-    *("test-unit", "test-controlplane", "test", "coverage", "soak", "mutate", "snapshots", "bench"),
-    *("wheel", "run", "install", "uninstall", "deploy", "undeploy"),
+    *(
+        "test-unit",
+        "test-controlplane",
+        "test-image",
+        "test-training",
+        "test",
+        "coverage",
+        "soak",
+        "mutate",
+        "snapshots",
+        "bench",
+    ),
+    *("wheel", "docker-build", "docker-push", "run", "install", "uninstall", "deploy", "undeploy"),
 }
 
 
@@ -100,6 +111,21 @@ def test_sample_of_the_demo_is_text(tmp_path: Path, value: str) -> None:
     assert given[:3] == ["-m", "demo", "--parent"]
     assert given[3].isdecimal()
     assert given[4:] == ["--limit", "9", "--fail", "worker-1 ps-0:3", "--keep", "--", value]
+
+
+@pytest.mark.parametrize("target", ["docker-build", "docker-push"])
+@pytest.mark.parametrize("variable", ["IMG", "BUILDER", "BUILDER_ARGS", "PYTHON_IMAGE", "SOURCE", "DEST"])
+@pytest.mark.parametrize("value", ["x'; touch {pwned}; '", "$(shell touch {pwned}) $$(touch {pwned}) `touch {pwned}`"])
+def test_settings_of_an_image_are_text(tmp_path: Path, target: str, variable: str, value: str) -> None:
+    """What builds and pushes the image gets each setting as it was given."""
+    pwned = tmp_path / "pwned"
+    value = value.format(pwned=pwned)
+    program = write_program(tmp_path / "bin" / "python", f'printf "%s\\n" "$2" "${variable}" >{tmp_path}/given')
+
+    make(target, "--assume-old=setup", f"BIN={program.parent}", f"{variable}={value}")
+
+    assert not pwned.exists()
+    assert (tmp_path / "given").read_text().splitlines() == [target.removeprefix("docker-"), value]
 
 
 def test_undeploy_removes_what_deploy_applied() -> None:

@@ -1,0 +1,84 @@
+"""The base image where none can be pulled: Debian 12 with its Python, from Debian's packages."""
+
+import hashlib
+import os
+import platform
+import subprocess
+import time
+from collections import deque
+from pathlib import Path
+from typing import Final
+
+from support.testbed.builder import cache_root
+from support.testbed.errors import HarnessError
+from support.testbed.progress import Progress
+
+SUITE: Final = "bookworm"
+RECIPE: Final = (
+    "--variant=minbase",
+    "--include=python3,python3-venv,ca-certificates",
+    # Nothing in an image reads them; licences stay.
+    "--dpkgopt=path-exclude=/usr/share/man/*",
+    "--dpkgopt=path-exclude=/usr/share/locale/*",
+    "--dpkgopt=path-exclude=/usr/share/doc/*",
+    "--dpkgopt=path-include=/usr/share/doc/*/copyright",
+)
+
+_NEWS_EVERY: Final = 20.0
+_LINES_SHOWN: Final = 15
+
+
+def find_base(progress: Progress) -> Path:
+    """Give an archive of the file system, from the cache or made now, which takes one to two minutes.
+
+    ``DEBIAN_MIRROR`` names another mirror than Debian's own.
+
+    Args:
+        progress: is told what takes long.
+
+    Raises:
+        HarnessError: it cannot be made.
+    """
+    recipe = hashlib.sha256("\n".join((SUITE, *RECIPE)).encode()).hexdigest()[:12]
+    folder = cache_root() / "image"
+    archive = folder / f"debian-{SUITE}-{platform.machine()}-{recipe}.tar"
+    if archive.exists():
+        return archive
+    folder.mkdir(parents=True, exist_ok=True)
+    unfinished = folder / f"unfinished-{os.getpid()}-{archive.name}"
+    log = folder / f"{archive.stem}.log"
+    start = time.monotonic()
+    progress(f"making the base image {archive.stem} with mmdebstrap; about 2 min")
+    try:
+        _make(unfinished, log, progress)
+        unfinished.replace(archive)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    log.unlink()
+    progress(f"made the base image in {time.monotonic() - start:.0f} s: {archive.stat().st_size / 1e6:.0f} MB")
+    for old in folder.glob(f"debian-{SUITE}-{platform.machine()}-*.tar"):
+        if old != archive:
+            old.unlink(missing_ok=True)
+    return archive
+
+
+def _make(archive: Path, log: Path, progress: Progress) -> None:
+    mirror = [address] if (address := os.environ.get("DEBIAN_MIRROR")) else []
+    command = ["mmdebstrap", *RECIPE, SUITE, str(archive), *mirror]
+    start = time.monotonic()
+    with log.open("w+") as output:
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output) as process:
+            while True:
+                try:
+                    code = process.wait(_NEWS_EVERY)
+                    break
+                except subprocess.TimeoutExpired:
+                    progress(f"still making the base image ({time.monotonic() - start:.0f} s)")
+        output.seek(0)
+        if code:
+            last = "".join(f"  {line}" for line in deque(output, maxlen=_LINES_SHOWN)).rstrip()
+            raise HarnessError(
+                f"mmdebstrap ended with exit code {code}. The last lines of its output:\n{last}\n"
+                "What to do: let this machine reach a Debian mirror (DEBIAN_MIRROR= names one), or give a base image "
+                "that can be pulled: make test-image PYTHON_IMAGE=…"
+            )
