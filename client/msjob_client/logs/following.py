@@ -23,7 +23,7 @@ _ROOM: Final = 1000
 """Lines that wait for a slow reader before the API server has to."""
 _FIRST_PAUSE: Final = 0.2
 _LONGEST_PAUSE: Final = 5.0
-_LAST_SECONDS: Final = 5.0
+_LAST_SECONDS: Final = 3.0
 """How long containers that still run when the job is over are listened to: those that are told to go may have a last
 word, and those that stay (`cleanPodPolicy: None`, a sidecar) say nothing more about the job."""
 
@@ -194,19 +194,37 @@ class Following:
         """
         if not source.begun:
             return await self._hand_on(whole(source))
-        heard = await self._hand_on(source.read(follow=True))
+        heard = False
+        if source.restarted:
+            # What the run before said last is in a log of its own.
+            source.run = source.restarts
+            with contextlib.suppress(ApiError):
+                heard = await self._hand_on(source.read(previous=True))
+        heard = await self._until_restarted(source) or heard
         if not await self._refresh(source):
             raise NotFound(404, "NotFound", f"pod {source.pod.name} is gone")
-        view = source.view
-        if view is not None and view.restarts > source.run:
-            # The kubelet has started it anew: what the run before said last is in a log of its own.
-            source.run = view.restarts
-            with contextlib.suppress(ApiError):
-                return await self._hand_on(source.read(previous=True)) or heard
-        elif source.ended:
+        if source.ended and not source.restarted:
             heard = await self._hand_on(whole(source)) or heard
             source.done = True
         return heard
+
+    async def _until_restarted(self, source: Source) -> bool:
+        """Follow a container until the answer ends, or until it turns out to be of a later run than is known."""
+
+        def restarted() -> bool:
+            source.pod = self._board.pods.get(source.pod.uid, source.pod)
+            return source.restarted
+
+        reading = asyncio.create_task(self._hand_on(source.read(follow=True)))
+        restart = asyncio.create_task(self._board.wait(restarted))
+        try:
+            await asyncio.wait((reading, restart), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            ended = reading.done()
+            reading.cancel()
+            restart.cancel()
+            await asyncio.gather(reading, restart, return_exceptions=True)
+        return reading.result() if ended else True
 
     async def _hand_on(self, lines: AsyncGenerator[LogLine]) -> bool:
         heard = False

@@ -18,6 +18,8 @@ _ATTEMPTS: Final = 4
 """Answers that may break off without a single new line."""
 _READS: Final = 3
 """Answers of a container that goes on writing, after which there is an end of it."""
+_ANSWERS: Final = 8
+"""Answers in all: one that lacks what is known has broken off, or its log has been rotated meanwhile."""
 _PAUSE: Final = 0.3
 _NOT_STARTED: Final = 400
 _SHOWN: Final = 3
@@ -72,13 +74,16 @@ async def whole(source: Source) -> AsyncGenerator[LogLine]:
         ApiError: The log is refused, or the answer broke off.
     """
     rest = None
-    for _ in range(_READS):
+    reads = 0
+    for _ in range(_ANSWERS):
         told = False
         async with contextlib.aclosing(source.read()) as lines:
             async for line in lines:
                 told = True
                 yield line
-        if not told and rest == source.rest:
+        agreed = not told and rest == source.rest and source.caught_up
+        reads += source.caught_up
+        if agreed or reads == _READS:
             break
         rest = source.rest
     for line in source.read_rest():

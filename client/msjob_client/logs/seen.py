@@ -39,6 +39,11 @@ class Seen:
         self._known = Counter((item.stamp, item.text) for item in again)
         self._before_first = bool(again) and again[0] is self._first
 
+    @property
+    def caught_up(self) -> bool:
+        """Whether all that was to come once more has come: an answer without it has broken off, or the log is new."""
+        return not self._known.total()
+
     def is_news(self, entry: Entry) -> bool:
         """Whether an entry is not one of those that come once more."""
         if entry.stamp is None:

@@ -53,7 +53,7 @@ class Source:
     def __init__(self, transport: Transport, pod: PodView, container: str, start: Start) -> None:
         self.pod = pod
         self.container = container
-        self.run = 0 if (view := pod.container(container)) is None else view.restarts
+        self.run = self.restarts
         self._transport = transport
         self._path = resource_path("v1", "pods", pod.namespace, pod.name, "log")
         self._start: Start | None = start
@@ -66,6 +66,16 @@ class Source:
     def view(self) -> ContainerView | None:
         """The container as its pod was known last."""
         return self.pod.container(self.container)
+
+    @property
+    def restarts(self) -> int:
+        """How often the kubelet has restarted the container, as far as it is known."""
+        return 0 if self.view is None else self.view.restarts
+
+    @property
+    def restarted(self) -> bool:
+        """Whether it has done so since the run that is read."""
+        return self.restarts > self.run
 
     @property
     def readable(self) -> bool:
@@ -122,6 +132,11 @@ class Source:
                     self._start = None
         self._start = None
         self.rest = tuple(filter(self._seen.is_news, cutter.flush()))
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether the last answer had all of what is known already, as one that is not broken off has."""
+        return self._seen.caught_up
 
     def read_rest(self) -> Iterator[LogLine]:
         """Give what there is of a last line without an end, once nothing can be added to it."""
