@@ -133,7 +133,7 @@ class Cluster:
         *command: str,
         stdin: str | None = None,
         limit: float = 60,
-        meanwhile: Callable[[], None] = lambda: None,
+        meanwhile: Callable[[str], None] = lambda _: None,
     ) -> int:
         """Show a command and what it prints, as it prints it.
 
@@ -142,7 +142,7 @@ class Cluster:
             command: ``kubectl`` or ``msjob``, with arguments.
             stdin: What it reads.
             limit: Seconds after which it is killed.
-            meanwhile: Called after each line that it prints.
+            meanwhile: Called with each line that it has printed.
 
         Returns:
             Its exit code; 124 if it was killed.
@@ -223,7 +223,9 @@ class Cluster:
             process.stdin = None
         return process
 
-    def _show(self, screen: Screen, process: subprocess.Popen[str], until: float, meanwhile: Callable[[], None]) -> int:
+    def _show(
+        self, screen: Screen, process: subprocess.Popen[str], until: float, meanwhile: Callable[[str], None]
+    ) -> int:
         lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
         def read() -> None:
@@ -244,7 +246,7 @@ class Cluster:
             if line is None:
                 return process.wait()
             screen.line(line.rstrip("\n"))
-            meanwhile()
+            meanwhile(line)
 
 
 def _free_port() -> int:

@@ -171,7 +171,7 @@ class _Show:
             self._wait(until, name, *where, "--for=suspended")
             screen.say("The job is suspended and has no pods, until somebody resumes it. For the show:")
             self._must("msjob", "resume", name, *where)
-        code = self._wait(until, name, *where, meanwhile=_Once(lambda: self._show_pods(namespace, name)))
+        code = self._wait(until, name, *where, meanwhile=_Once("Running", lambda: self._show_pods(namespace, name)))
         if code:
             self._run("msjob", "why", name, *where)
         if code == ExitCode.TIME_UP:
@@ -221,21 +221,15 @@ class _Show:
         except KeyboardInterrupt:
             screen.line("")
 
-    def _show_pods(self, namespace: str, name: str) -> bool:
-        """Show the pods of a job, if it runs; whether that is so."""
-        stored = self._cluster.control_plane.admin.get(MSJOBS, name, namespace)
-        conditions = (stored.get("status") or {}).get("conditions") or []
-        running = any((item["type"], item["status"]) == ("Running", "True") for item in conditions)
-        if running:
-            self._run("kubectl", "get", "pods", *_where(namespace), "-l", _selector(name))
-            self._screen.line("")
-        return running
+    def _show_pods(self, namespace: str, name: str) -> None:
+        self._run("kubectl", "get", "pods", *_where(namespace), "-l", _selector(name))
+        self._screen.line("")
 
     def _mark(self, what: str) -> None:
         """Note when something was so."""
         self._marks.append(f"{what} after {self._screen.seconds:.1f} s")
 
-    def _wait(self, until: float, name: str, *more: str, meanwhile: Callable[[], None] = lambda: None) -> int:
+    def _wait(self, until: float, name: str, *more: str, meanwhile: Callable[[str], None] = lambda _: None) -> int:
         left = max(1, round(until - time.monotonic()))
         command = ("msjob", "wait", name, *more, f"--timeout={left}s")
         return self._cluster.run(self._screen, *command, limit=left + _SECONDS_OF_PATIENCE, meanwhile=meanwhile)
@@ -250,14 +244,22 @@ class _Show:
 
 
 class _Once:
-    """Does something until it has worked."""
+    """Does something after the first line of `msjob wait` that tells of a state.
 
-    def __init__(self, what: Callable[[], bool]) -> None:
+    Args:
+        state: Of the job.
+        what: To do.
+    """
+
+    def __init__(self, state: str, what: Callable[[], None]) -> None:
+        self._state = state
         self._what = what
         self._done = False
 
-    def __call__(self) -> None:
-        self._done = self._done or self._what()
+    def __call__(self, line: str) -> None:
+        if not self._done and line.split()[1:2] == [self._state]:
+            self._done = True
+            self._what()
 
 
 def _selector(name: str) -> str:

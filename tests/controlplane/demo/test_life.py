@@ -1,6 +1,7 @@
 """`make demo`: what it shows of the life of a job, and how it ends."""
 
 import re
+import signal
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,25 @@ def test_pod_that_fails_once_is_restarted() -> None:
     assert "To fail the first time: worker-2 (exit code 137)." in running.text
     assert re.search(r"Restarting .*worker-2.* exited with code 137", running.text)
     assert re.search(r"ms-widedeep-retry +Succeeded +\S+ +4/4 +1 ", running.text)
+
+
+def test_stays_up_until_it_is_told(tmp_path: Path) -> None:
+    """`KEEP=1`: what it prints lets kubectl and msjob work on its cluster from elsewhere; Ctrl-C ends it well."""
+    file = write(tmp_path / "short.yaml", job("short", annotations={"msjob-demo/seconds": "1"}))
+
+    with demo("--keep", file) as running:
+        running.wait_text("msjob logs short")
+        exports = [line for line in running.text.splitlines() if line.startswith("export ")]
+        script = "\n".join([*exports, "kubectl get nodes", "kubectl get msjob short", "msjob logs short"])
+        tried = run_program("sh", "-euc", script, cwd=tmp_path)
+        running.signal(signal.SIGINT)
+        assert running.wait() == 0, running.text
+        assert running.left() == []
+
+    assert tried.returncode == 0, tried.stderr
+    assert re.search(r"demo-node-0 +Ready", tried.stdout)
+    assert re.search(r"short +Succeeded", tried.stdout)
+    assert "This pod is simulated" in tried.stdout
 
 
 def test_job_that_does_not_end(tmp_path: Path) -> None:
