@@ -19,27 +19,38 @@ from support.testbed.controlplane import ControlPlane
 from support.testbed.kubectl import Kubectl
 
 PAGE = (ROOT / "docs" / "migrating.md").read_text(encoding="utf-8")
-STEPS = PAGE.partition("\n## Step by step\n")[2].partition("\n## ")[0]
-COMMANDS = [
-    line.strip().removeprefix("$ ")
-    for block in re.findall(r"```console\n(.*?)```", STEPS, re.DOTALL)
-    for line in block.splitlines()
-    if line.strip()
-]
+CRDS = "apiextensions.k8s.io/v1/customresourcedefinitions"
 OLD = ("metrics-service", "manager-config", "proxy-role", "metrics-reader")
 """Parts of names of what only the Go operator installs."""
+
+
+def commands(heading: str) -> list[str]:
+    """What stands to be typed below a heading of the page."""
+    section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    blocks = re.findall(r"```console\n(.*?)```", section, re.DOTALL)
+    return [line.strip().removeprefix("$ ") for block in blocks for line in block.splitlines() if line.strip()]
 
 
 @pytest.fixture
 def cluster() -> Iterator[ControlPlane]:
     """A cluster with the Go operator's installation and a job."""
     with ControlPlane() as control_plane:
-        kubectl = control_plane.kubectl()
-        for item in (crd(), *installation()):
-            kubectl.run("apply", "-f", "-", stdin=json.dumps(item))
-        kubectl.run("wait", "--for=condition=Established", f"crd/{CRD_NAME}")
+        install(control_plane.kubectl())
+        control_plane.admin.wait_until(CRDS, CRD_NAME, None, established, what="the CRD to be established")
         control_plane.admin.create(MSJOBS, msjob(namespace="default"), "default")
         yield control_plane
+
+
+def install(kubectl: Kubectl) -> None:
+    """Apply the manifest of the Go operator, as its users do."""
+    for item in (crd(), *installation()):
+        kubectl.run("apply", "-f", "-", stdin=json.dumps(item))
+
+
+def established(item: Json) -> bool:
+    """Whether a CRD is served."""
+    found = item.get("status", {}).get("conditions", [])
+    return any((one["type"], one["status"]) == ("Established", "True") for one in found)
 
 
 def call(kubectl: Kubectl, command: str, folder: Path) -> None:
@@ -75,9 +86,10 @@ def test_commands(cluster: ControlPlane, tmp_path: Path) -> None:
     (tmp_path / "my-jobs" / "train.yaml").write_text(json.dumps(msjob()))
     before = cluster.admin.get(MSJOBS, "train", "default")["metadata"]["uid"]
     assert any(part in name for part in OLD for name in installed(kubectl))
-    assert [line.split()[0] for line in COMMANDS].count("kubectl") > 5
+    steps = commands("Step by step")
+    assert [line.split()[0] for line in steps].count("kubectl") > 5
 
-    for command in COMMANDS:
+    for command in steps:
         call(kubectl, command, tmp_path)
 
     assert cluster.admin.get(MSJOBS, "train", "default")["metadata"]["uid"] == before
@@ -105,3 +117,25 @@ def test_old_deployment_in_the_way(cluster: ControlPlane) -> None:
     assert verbs == {"patch"}
     deployment = cluster.admin.get("apps/v1/deployments", "ms-operator-controller-manager", NAMESPACE)
     assert deployment["spec"]["selector"] == {"matchLabels": {"control-plane": "controller-manager"}}
+
+
+def test_way_back(cluster: ControlPlane, tmp_path: Path) -> None:
+    """The commands for going back let the manifest of the Go operator apply again; the job stays."""
+    kubectl = cluster.kubectl()
+    kubectl.run("delete", "deployment", "ms-operator-controller-manager", "-n", NAMESPACE)
+    kubectl.run("apply", "--server-side", "--force-conflicts", "-f", ROOT / "dist")
+    stop, unlabel, *rest = commands("Going back")
+
+    for command in (stop, unlabel):
+        call(kubectl, command, tmp_path)
+    install(kubectl)
+    for command in rest:
+        call(kubectl, command, tmp_path)
+
+    assert cluster.admin.get(MSJOBS, "train", "default")
+    assert "scale" not in cluster.admin.get(CRDS, CRD_NAME)["spec"]["versions"][0]["subresources"]
+    labels = cluster.admin.get("v1/namespaces", NAMESPACE)["metadata"]["labels"]
+    assert "pod-security.kubernetes.io/enforce" not in labels
+    own = ("msjob-view-role", "msjob-edit-role", "manager-metrics")
+    names = [name for name in installed(kubectl) if not name.endswith("metrics-service")]
+    assert [name for name in names if any(part in name for part in own)] == []
