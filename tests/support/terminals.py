@@ -57,6 +57,11 @@ class Terminal:
         self._program.wait()
         os.close(self._master)
 
+    @property
+    def raw(self) -> str:
+        """What was shown since keys were pressed last, with all that moves the cursor and sets colours."""
+        return self._seen
+
     def type(self, text: str) -> None:
         r"""Press keys: `\t` is the tab key, `\r` the enter key, `\x03` Ctrl-C."""
         self._seen = ""

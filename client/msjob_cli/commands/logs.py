@@ -1,6 +1,8 @@
 """`msjob logs`."""
 
 import sys
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -10,7 +12,7 @@ from msjob_cli import terminal
 from msjob_cli.cluster import Cluster, cluster
 from msjob_cli.debug import debug
 from msjob_cli.durations import Duration
-from msjob_cli.exits import ExitCode
+from msjob_cli.exits import ExitCode, Failure
 
 if TYPE_CHECKING:
     from msjob_client import LogLine, MSJob
@@ -67,8 +69,8 @@ def command(  # noqa: PLR0913 - one for each option
     """
     if container and all_containers:
         raise click.UsageError("-c and --all-containers exclude each other")
-    with cluster.client() as client:
-        form = Form(client.get(name), prefix=not no_prefix, containers=all_containers, timestamps=timestamps)
+    with cluster.client() as client, _refused():
+        form = Form(client.get(name), roles, prefix=not no_prefix, containers=all_containers, timestamps=timestamps)
         attempt = 0
         with client.logs(
             name,
@@ -88,11 +90,23 @@ def command(  # noqa: PLR0913 - one for each option
     return ExitCode.GOOD
 
 
+@contextmanager
+def _refused() -> Iterator[None]:
+    """Let a pod or a container that the job does not have be no fault of the job."""
+    from msjob_client import InvalidJobError  # noqa: PLC0415 - takes time, which the help has not
+
+    try:
+        yield
+    except InvalidJobError as error:
+        raise Failure(str(error)) from None
+
+
 class Form:
     """How a line is printed.
 
     Args:
         job: whose pods are told apart.
+        roles: those that are printed; empty for all.
         prefix: with the pod before each line.
         containers: with the container, too.
         timestamps: with the time.
@@ -100,14 +114,22 @@ class Form:
     """
 
     def __init__(
-        self, job: "MSJob", *, prefix: bool, containers: bool, timestamps: bool, coloured: bool | None = None
+        self,
+        job: "MSJob",
+        roles: Collection[str] = (),
+        *,
+        prefix: bool,
+        containers: bool,
+        timestamps: bool,
+        coloured: bool | None = None,
     ) -> None:
         self._prefix = prefix
         self._containers = containers
         self._timestamps = timestamps
         self._coloured = _on_terminal() if coloured is None else coloured
-        counts = ((role, counts.replicas) for role, counts in job.roles.items() if counts.replicas)
-        self._width = max((len(f"{role}-{replicas - 1}") for role, replicas in counts), default=0)
+        last = {role.lower(): counts.replicas - 1 for role, counts in job.roles.items() if counts.replicas}
+        shown = ((role, index) for role, index in last.items() if not roles or role in roles)
+        self._width = max((len(f"{role}-{index}") for role, index in shown), default=0)
 
     def text(self, line: "LogLine") -> str:
         """The line as it is printed, with its end."""
@@ -125,7 +147,7 @@ class Form:
         if not self._coloured:
             return label
         place = line.rank if line.rank is not None else (line.index or 0)
-        bold = line.role != "Worker"
+        bold = line.role != "Worker" or None
         return click.style(label, fg=_COLOURS[place % len(_COLOURS)], bold=bold)
 
 
