@@ -29,7 +29,12 @@ class Screen:
 
     def say(self, text: str) -> None:
         """Print a sentence, folded."""
-        self.line(textwrap.fill(text, 110, initial_indent=" " * 10, subsequent_indent=" " * 10))
+        indent = " " * 10
+        # Names are kept whole, to be found and copied.
+        lines = textwrap.wrap(
+            text, 118, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
+        )
+        self.line("\n".join(lines))
 
     def news(self, text: str) -> None:
         """Print what the test bed says while something takes long."""

@@ -68,7 +68,6 @@ def show(wishes: Wishes, screen: Screen) -> int:
     _check_faults(sample, wishes.faults)
     for warning in sample.warnings:
         screen.line(warning)
-    screen.step("Starting a control plane, and kwok to play nodes and pods")
     with Cluster(sample, wishes.faults, screen.news) as cluster:
         try:
             return _Show(wishes, sample, screen, cluster).run()
@@ -102,6 +101,7 @@ class _Show:
 
     def _install(self) -> None:
         screen, cluster = self._screen, self._cluster
+        screen.step("Starting a control plane, and kwok to play nodes and pods")
         cluster.start()
         self._mark("the control plane ran")
         installed = Installed.read(DIST)

@@ -194,17 +194,20 @@ initContainerStatuses:
   image: {{ .image | Quote }}
   ready: true
   restartCount: 0
+  {{ if eq (or .restartPolicy "") "Always" }}
+  started: true
   state:
-    {{ if eq (or .restartPolicy "") "Always" }}
     running:
       startedAt: {{ $now | Quote }}
-    {{ else }}
+  {{ else }}
+  started: false
+  state:
     terminated:
       exitCode: 0
       reason: Completed
       startedAt: {{ $now | Quote }}
       finishedAt: {{ $now | Quote }}
-    {{ end }}
+  {{ end }}
 {{ end }}
 {{ end }}
 hostIP: {{ NodeIPWith .spec.nodeName | Quote }}
@@ -268,6 +271,22 @@ conditions:
   status: "False"
   reason: {{{{ if eq $code "0" }}}}PodCompleted{{{{ else }}}}PodFailed{{{{ end }}}}
   type: {{{{ $type }}}}
+{{{{ end }}}}
+{{{{ with .spec.initContainers }}}}
+initContainerStatuses:
+{{{{ range . }}}}
+- name: {{{{ .name | Quote }}}}
+  image: {{{{ .image | Quote }}}}
+  ready: true
+  restartCount: 0
+  started: false
+  state:
+    terminated:
+      exitCode: 0
+      reason: Completed
+      startedAt: {{{{ $since | Quote }}}}
+      finishedAt: {{{{ $now | Quote }}}}
+{{{{ end }}}}
 {{{{ end }}}}
 phase: {{{{ if eq $code "0" }}}}Succeeded{{{{ else }}}}Failed{{{{ end }}}}
 {{{{ end }}}}

@@ -73,6 +73,8 @@ def build(names: Sequence[str], pins: Pins, progress: Progress) -> None:
             if not missing:
                 return
             go = find_go(pins.go, cache_root() / "testbed", progress)
+            if len(missing) > 1:
+                progress(f"building {len(missing)} programs, once for all runs; {_estimate(*missing)}")
             for number, name in enumerate(missing, start=1):
                 progress(
                     f"building {name} {version(name, pins)} ({number} of {len(missing)}) with {go.version}; "
@@ -148,9 +150,9 @@ def _environment(go: Go) -> dict[str, str]:
     return {**kept, **fixed, **go.environment}
 
 
-def _estimate(name: str) -> str:
+def _estimate(*names: str) -> str:
     cores = os.cpu_count() or 1
-    seconds = SOURCES[name].core_seconds / cores
+    seconds = sum(SOURCES[name].core_seconds for name in names) / cores
     length = f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"
     return f"about {length} on {cores} core{'s' if cores > 1 else ''} when nothing of it is cached"
 

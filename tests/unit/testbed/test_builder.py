@@ -57,7 +57,8 @@ def test_builds_what_is_missing(bin_folder: Path, tmp_path: Path) -> None:
     assert all(f"version.gitVersion={pins.kubernetes} " in call for call in calls)
     assert all(call.startswith(f"{MODULE} -mod=readonly -buildvcs=false 0 local build") for call in calls)
     assert (folder / "kubectl").read_text() == "program\n"
-    assert said[0].startswith(f"building kube-apiserver {pins.kubernetes} (1 of 2) with go9.9.9; about ")
+    assert said[0].startswith("building 2 programs, once for all runs; about ")
+    assert said[1].startswith(f"building kube-apiserver {pins.kubernetes} (1 of 2) with go9.9.9; about ")
     assert sorted(path.name for path in folder.iterdir()) == ["build.lock", "etcd", "kube-apiserver", "kubectl"]
 
 
