@@ -30,6 +30,9 @@ for package in (msjob, msjob_controller):
     assert Path(package.__file__).with_name("py.typed").is_file(), f"{package.__name__} has no py.typed"
 PYTHON
 env/bin/msjob --help >/dev/null
+env/bin/msjob get --help >/dev/null
+env/bin/kubectl-msjob completion bash >/dev/null
+env/bin/kubectl_complete-msjob '' >/dev/null
 for command in validate render; do
     env/bin/msjob "$command" -f "$root/samples/ms_wide_deep_dataparallel.yaml" >/dev/null
 done

@@ -136,6 +136,7 @@ def _follow(client: "MSJobClient", name: str | None, which: Mapping[str, Any], p
     """Print what is there, then each change. The watch tells of it, and the API server makes its row."""
     from msjob_client import JobNotFoundError  # noqa: PLC0415 - takes time, which the help has not
 
+    shown: dict[tuple[str, str], Table] = {}
     if name is not None:
         client.get(name)
     with client.watch(name, **which) as events:
@@ -144,11 +145,14 @@ def _follow(client: "MSJobClient", name: str | None, which: Mapping[str, Any], p
             if not printer.tabular:
                 printer.jobs([job])
                 continue
-            try:
-                table = client.table(job.name, namespace=job.namespace)
-            except JobNotFoundError:
-                continue
-            printer.table(table)
+            # Of one that is gone there is no row any more but the last one, which kubectl shows, too.
+            if event.type != "DELETED":
+                try:
+                    shown[job.namespace, job.name] = client.table(job.name, namespace=job.namespace)
+                except JobNotFoundError:
+                    continue
+            if (job.namespace, job.name) in shown:
+                printer.table(shown[job.namespace, job.name])
     return ExitCode.GOOD
 
 

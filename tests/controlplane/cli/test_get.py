@@ -114,7 +114,9 @@ def test_watch(msjob: MsjobProgram, jobs: Jobs) -> None:
         program.wait_shown(r"^train +Running +\d+s$")
         jobs.create(name="other", scheduler=None, worker=1)
         program.wait_shown(r"^other +Created +\d+s$")
+        shown = len(program.out)
         jobs.delete()
+        program.wait_for(lambda: any(line.startswith("train ") for line in program.out[shown:]))
         program.interrupt()
         outcome = program.ended(timeout=5)
 
