@@ -3,12 +3,14 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from msjob.api import Problem
 from msjob_client import changing, waiting
+from msjob_client import why as gathering
 from msjob_client.errors import InvalidJobError, JobNotFoundError
 from msjob_client.event import EventView, about
 from msjob_client.explanation import Explanation
@@ -276,7 +278,7 @@ class AsyncMSJobClient:
         Raises:
             MSJobError: The cluster cannot be asked.
         """
-        raise NotImplementedError
+        return await gathering.why(self._server, name, self._server.within(namespace), datetime.now(UTC))
 
     async def logs(  # noqa: PLR0913 - each has a default, all but one are keywords
         self,

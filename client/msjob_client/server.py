@@ -68,6 +68,12 @@ class Server:
         jobs = (MSJob.read({"apiVersion": meta.API_VERSION, "kind": meta.KIND, **item}) for item in found)
         return sorted(jobs, key=lambda job: (job.namespace, job.name))
 
+    async def namesakes(self, name: str) -> list[str]:
+        """Read in which namespaces there are jobs of a name."""
+        with told(_listing(None)):
+            found, _ = await self.transport.list(jobs_path(None), {"fieldSelector": f"metadata.name={name}"})
+        return sorted(MSJob.read(item).namespace for item in found)
+
     async def table(self, name: str | None, namespace: str | None, selector: str | None) -> dict[str, Any]:
         """Read one job, or all of a namespace or of the cluster, as a Table."""
         if name is None:
