@@ -32,7 +32,7 @@ from msjob_controller.kube.hints import hint
 INSTALL: Final = (
     "the cluster knows no MSJobs: install the operator with `kubectl apply -f dist/`, or ask an administrator to"
 )
-RIGHTS: Final = "ask an administrator for the ClusterRole ms-operator-msjob-edit-role, or edit, in this namespace"
+RIGHTS: Final = "ask an administrator for the ClusterRole edit in this namespace; view suffices to read"
 
 _PART: Final = re.compile(r"\[(\d+)\]|\[([^\]]*)\]|([^.\[\]]+)")
 """An index, a key that holds dots, or a plain key."""

@@ -1,0 +1,147 @@
+"""Watching and waiting go on over all that may happen to an API server and its connections."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from msjob_client import (
+    AsyncMSJobClient,
+    JobFinishedError,
+    JobNotFoundError,
+    JobWaitTimeoutError,
+    MSJob,
+    MSJobClient,
+    MSJobEvent,
+    Until,
+)
+from support.live_jobs import Jobs
+from support.testbed.controlplane import ControlPlane
+from support.testbed.waiting import wait_for
+
+
+@contextmanager
+def watching(client: MSJobClient, name: str | None = None) -> Iterator[list[MSJobEvent]]:
+    """Watch jobs, and give what is heard so far."""
+    events: list[MSJobEvent] = []
+    stream = client.watch(name)
+
+    def listen() -> None:
+        for event in stream:
+            events.append(event)  # noqa: PERF402 - each as it comes
+
+    thread = threading.Thread(target=listen)
+    thread.start()
+    try:
+        yield events
+    finally:
+        stream.close()
+        thread.join()
+
+
+def heard(events: list[MSJobEvent]) -> list[tuple[str, str]]:
+    """Types and names."""
+    return [(event.type, event.job.name) for event in events]
+
+
+def test_what_is_there_and_then_what_changes(client: MSJobClient, jobs: Jobs) -> None:
+    """Jobs that are there come first; another name is not heard of."""
+    jobs.create(name="a", managed_by="kueue.x-k8s.io/multikueue")
+    with watching(client) as all_of_them, watching(client, "b") as one:
+        wait_for(lambda: heard(all_of_them) == [("ADDED", "a")])
+        jobs.create(name="b", managed_by="kueue.x-k8s.io/multikueue")
+        wait_for(lambda: heard(one) == [("ADDED", "b")])
+        jobs.patch({"runPolicy": {"suspend": True}}, "b")
+        wait_for(lambda: heard(one) == [("ADDED", "b"), ("MODIFIED", "b")])
+        assert one[-1].job.suspend
+        jobs.delete("b")
+        wait_for(lambda: heard(one)[-1] == ("DELETED", "b"))
+        assert heard(all_of_them) == [("ADDED", "a"), ("ADDED", "b"), ("MODIFIED", "b"), ("DELETED", "b")]
+
+
+@pytest.mark.usefixtures("own_operators")
+def test_the_api_server_goes_and_comes_back(control_plane: ControlPlane, client: MSJobClient, jobs: Jobs) -> None:
+    """A watch goes on by itself, and tells what happened meanwhile."""
+    jobs.create(name="a", managed_by="kueue.x-k8s.io/multikueue")
+    with watching(client) as events:
+        wait_for(lambda: heard(events) == [("ADDED", "a")])
+        control_plane.stop_apiserver(kill=True)
+        control_plane.start_apiserver()
+        jobs.create(name="b", managed_by="kueue.x-k8s.io/multikueue")
+        wait_for(lambda: heard(events) == [("ADDED", "a"), ("ADDED", "b")], 30, what="the new job")
+    assert client.get("b").name == "b"
+
+
+@pytest.mark.usefixtures("operator")
+def test_wait_for_its_end(client: MSJobClient, jobs: Jobs) -> None:
+    """Each state on the way is told, in the thread that waits."""
+    jobs.create(worker=1)
+    states: list[str] = []
+    threads: set[int] = set()
+
+    def note(job: MSJob) -> None:
+        states.append(job.state)
+        threads.add(threading.get_ident())
+
+    def live() -> None:
+        jobs.run(2)
+        jobs.finish("worker-0")
+
+    life = threading.Thread(target=live)
+    life.start()
+    found = client.wait("train", timeout=30, on_change=note)
+    life.join()
+    assert found.succeeded
+    assert {"Created", "Running", "Succeeded"} <= set(states)
+    assert states[-1] == "Succeeded"
+    assert threads == {threading.get_ident()}
+    assert client.wait("train", until=Until.SUCCEEDED, timeout=5).uid == found.uid
+
+
+@pytest.mark.usefixtures("operator")
+def test_what_can_never_come(client: MSJobClient, jobs: Jobs) -> None:
+    """A job that has failed will neither succeed nor run nor be suspended."""
+    jobs.create(worker=1)
+    jobs.run(2)
+    assert client.wait("train", until=Until.RUNNING, timeout=10).running
+    jobs.finish("worker-0", code=3)
+    for until in (Until.SUCCEEDED, Until.RUNNING, Until.SUSPENDED):
+        if until is Until.RUNNING:
+            jobs.wait_state("Failed")
+        with pytest.raises(JobFinishedError, match=r"MSJob train has failed, so that it cannot .* exited with code 3"):
+            client.wait("train", until=until, timeout=20)
+    assert client.wait("train", timeout=5).failed
+
+
+def test_time_is_up(client: MSJobClient, jobs: Jobs) -> None:
+    """The error says where the job stood, and holds it."""
+    jobs.create(managed_by="kueue.x-k8s.io/multikueue")
+    with pytest.raises(JobWaitTimeoutError, match=r"has not finished within 0.3 s; it is not looked at") as caught:
+        client.wait("train", timeout=0.3)
+    assert caught.value.job is not None
+    assert caught.value.job.name == "train"
+
+
+def test_a_job_that_goes(client: MSJobClient, jobs: Jobs) -> None:
+    """One that is not there cannot be waited for; one that is deleted meanwhile ends the wait."""
+    with pytest.raises(JobNotFoundError, match="there is no MSJob train"):
+        client.wait("train", timeout=5)
+    jobs.create(managed_by="kueue.x-k8s.io/multikueue")
+    timer = threading.Timer(0.5, jobs.delete)
+    timer.start()
+    with pytest.raises(JobNotFoundError, match=r"MSJob train was deleted meanwhile"):
+        client.wait("train", timeout=20)
+    timer.join()
+
+
+async def test_waits_end_with_their_task(aclient: AsyncMSJobClient, jobs: Jobs) -> None:
+    """A wait that is cancelled hangs up."""
+    jobs.create(managed_by="kueue.x-k8s.io/multikueue")
+    waiting = asyncio.create_task(aclient.wait("train"))
+    await asyncio.sleep(0.3)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    assert (await aclient.get("train")).name == "train"
