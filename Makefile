@@ -140,6 +140,10 @@ test-training: setup ## Train with the CPU samples, as processes (installs MindS
 test-image: testbed ## Build the operator's image and run it on a control plane (as root, on Debian or Ubuntu)
 	@sh tools/test-image.sh $(PYTEST_ARGS)
 
+.PHONY: test-training-image
+test-training-image: setup ## Build the image of samples/training and train in it (as root, on Debian or Ubuntu; 4 GB, minutes)
+	@MSJOB_IMAGE_TESTS=tests/training_image sh tools/test-image.sh $(PYTEST_ARGS)
+
 .PHONY: coverage
 coverage: ## Run the same with branch coverage, subprocesses included, and fail below the limit
 	@$(MAKE) --no-print-directory test PYTEST_ARGS="--cov --cov-report=term $(PYTEST_ARGS)"

@@ -1,5 +1,6 @@
 #!/bin/sh
 # Runs tests/image: the operator's image is built and run as a container. Arguments go to pytest.
+# With MSJOB_IMAGE_TESTS=tests/training_image, the image that trains (samples/training).
 #
 # It installs what it needs of Debian's packages, and leaves nothing behind: all files are in a folder that is removed
 # in the end, and mounts and processes are in namespaces that end with this script, however that ends.
@@ -43,7 +44,7 @@ mkdir -p "$storage"
 MSJOB_IMAGE_WORK=$work setpriv --pdeathsig KILL \
     unshare --mount --pid --fork --kill-child --mount-proc \
     sh -c 'mount -t tmpfs tmpfs "$0" && exec "$@"' "$storage" \
-    "$root/.venv/bin/pytest" "$root/tests/image" "$@" &
+    "$root/.venv/bin/pytest" "$root/${MSJOB_IMAGE_TESTS:-tests/image}" "$@" &
 child=$!
 trap 'kill -s KILL "$child"; wait "$child" || true; exit 130' INT TERM HUP
 wait "$child"

@@ -10,14 +10,14 @@ applied by all, so the Workers keep the same weights, and the loss does not depe
 Started again, it goes on with the newest checkpoint. At SIGTERM it saves one and ends with exit code 143.
 """
 
+from __future__ import annotations  # MindSpore for GPU comes with Python 3.7
+
 import argparse
 import os
 import signal
 import sys
 import time
-from collections.abc import Iterable
 from pathlib import Path
-from types import FrameType
 
 import mindspore as ms
 import numpy as np
@@ -101,7 +101,7 @@ def make_data(samples: int) -> tuple[np.ndarray, np.ndarray]:
     return points.astype(np.float32), labels.astype(np.int32)
 
 
-def options(arguments: Iterable[str] | None = None) -> argparse.Namespace:
+def options() -> argparse.Namespace:
     """Read the command line; what is not on it, from variables such as TRAIN_EPOCHS."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
 
@@ -115,7 +115,7 @@ def options(arguments: Iterable[str] | None = None) -> argparse.Namespace:
     add("checkpoints", Path, "checkpoints", "folder of the checkpoints")
     add("every", int, 10, "steps from one checkpoint to the next")
     add("sleep", float, 0, "seconds to wait after each step, to look at a job that runs")
-    return parser.parse_args(arguments)
+    return parser.parse_args()
 
 
 def main() -> int:
@@ -129,19 +129,15 @@ def main() -> int:
         return 2
 
     told = []
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        told.append(number)
-
-    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
 
     points, labels = make_data(given.steps * given.batch)
     network = nn.SequentialCell(nn.Dense(FEATURES, 64), nn.ReLU(), nn.Dense(64, CLASSES))
     optimizer = nn.Momentum(network.trainable_params(), learning_rate=0.05, momentum=0.9)
     cross_entropy = nn.CrossEntropyLoss(reduction="sum")
 
-    def loss_of(chosen: np.ndarray, samples: int) -> ms.Tensor:
-        return cross_entropy(network(ms.Tensor(points[chosen])), ms.Tensor(labels[chosen])) / samples
+    def loss_of(samples: ms.Tensor, classes: ms.Tensor) -> ms.Tensor:
+        return cross_entropy(network(samples), classes) / given.batch
 
     gradients_of = ms.value_and_grad(loss_of, None, optimizer.parameters)
 
@@ -152,8 +148,8 @@ def main() -> int:
         epoch, index = divmod(step, given.steps)
         # The order of an epoch is the same for all, also after a restart; of each batch every Worker takes its share.
         order = np.random.default_rng(epoch).permutation(len(labels))
-        batch = order[index * given.batch : (index + 1) * given.batch]
-        loss, gradients = gradients_of(batch[group.rank :: group.size], given.batch)
+        share = order[index * given.batch : (index + 1) * given.batch][group.rank :: group.size]
+        loss, gradients = gradients_of(ms.Tensor(points[share]), ms.Tensor(labels[share]))
         optimizer(tuple(group.sum(gradient) for gradient in gradients))
 
         # Whoever is told to stop tells the others, so that all leave after the same step and nobody waits in vain.
@@ -167,7 +163,7 @@ def main() -> int:
         time.sleep(given.sleep)
 
     # Not a sum over the Workers: each computes it with its own weights, so that one can see that they are the same.
-    group.say(f"finished, loss {float(loss_of(np.arange(len(labels)), len(labels))):.6f}")
+    group.say(f"finished, loss {float(loss_of(ms.Tensor(points), ms.Tensor(labels))) / given.steps:.6f}")
     return 0
 
 

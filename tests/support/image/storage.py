@@ -63,6 +63,24 @@ class Storage:
         around = {"MAKEFLAGS": "", "MAKELEVEL": "", "MFLAGS": "", "PIP_TRUSTED_HOST": CANARY}
         return self._run(["make", "--no-print-directory", target, *given], self.folder / f"{target}.log", around)
 
+    def base(self, progress: Progress) -> str:
+        """Give the name of the base image: the one in ``PYTHON_IMAGE``, else that of `find_base`, put into here.
+
+        Args:
+            progress: is told what takes long.
+
+        Raises:
+            HarnessError: it cannot be made.
+        """
+        given = os.environ.get("PYTHON_IMAGE")
+        if given:
+            return given
+        archive = find_base(progress)
+        container = self.buildah("from", "scratch").strip()
+        self.buildah("add", "--quiet", container, archive, "/")
+        self.buildah("commit", "--quiet", "--rm", container, _BASE)
+        return _BASE
+
     def mount(self, image: str) -> Path:
         """Give the file system of an image."""
         return Path(self.buildah("mount", self.buildah("from", image).strip()).strip())
@@ -108,7 +126,7 @@ class BuiltImage:
 
     def __init__(self, folder: Path, progress: Progress) -> None:
         self.storage = Storage(folder)
-        self.base = os.environ.get("PYTHON_IMAGE") or self._load_base(progress)
+        self.base = self.storage.base(progress)
         progress(f"building the operator's image on {self.base}: make docker-build BUILDER=buildah")
         start = time.monotonic()
         self.storage.make("docker-build", IMG=IMAGE, BUILDER="buildah", PYTHON_IMAGE=self.base, SOURCE=SOURCE)
@@ -120,13 +138,6 @@ class BuiltImage:
     def size(self) -> int:
         """Bytes of all its files."""
         return sum(path.lstat().st_size for path in self.rootfs.rglob("*") if path.is_file() and not path.is_symlink())
-
-    def _load_base(self, progress: Progress) -> str:
-        archive = find_base(progress)
-        container = self.storage.buildah("from", "scratch").strip()
-        self.storage.buildah("add", "--quiet", container, archive, "/")
-        self.storage.buildah("commit", "--quiet", "--rm", container, _BASE)
-        return _BASE
 
 
 def _driver(folder: Path) -> str:

@@ -1,21 +1,18 @@
 """The pods of a sample as processes: started, watched, signalled and ended as by a kubelet and the operator."""
 
 import contextlib
-import json
 import os
 import re
 import shutil
 import signal
 import socket
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from support.jobs import Json
-from support.programs import ROOT, run_program
 from support.testbed.processes import Program, ProgramGroup
 from support.testbed.waiting import wait_for
-from support.training.containers import POD_IP, started
+from support.training.containers import POD_IP, rendered_sample, started
 from support.training.environment import SOURCE
 from support.training.proxy import cluster_ip, forwarded
 
@@ -153,30 +150,18 @@ def training_job(
         env: variables to set besides those of the container.
     """
     address = cluster_ip()
-    rendered = _rendered(sample, address, attempt)
-    names = [item["metadata"]["name"].removeprefix(f"{sample.replace('_', '-')}-") for item in rendered["Pod"]]
+    objects = rendered_sample(sample, address, attempt)
+    names = [item["metadata"]["name"].removeprefix(f"{sample.replace('_', '-')}-") for item in objects["Pod"]]
     with ProgramGroup("ms-operator-training-") as group, contextlib.ExitStack() as stack:
-        for service in rendered.get("Service", []):
+        for service in objects.get("Service", []):
             port = service["spec"]["ports"][0]["port"]
             _check_free(port)
             stack.enter_context(forwarded(address, port, POD_IP))
         pods: dict[str, Pod] = {}
-        for name, pod in zip(names, rendered["Pod"], strict=True):
+        for name, pod in zip(names, objects["Pod"], strict=True):
             pods[name] = _start(name, pod, group, environment, claims, env or {})
             stack.callback(pods[name].kill)
         yield TrainingJob(pods)
-
-
-def _rendered(sample: str, address: str, attempt: int) -> dict[str, list[Json]]:
-    file = ROOT / "samples" / f"{sample}.yaml"
-    facts = ("--scheduler-ip", address, "--attempt", str(attempt))
-    result = run_program(sys.executable, "-m", "msjob", "render", "-f", file, "-o", "json", *facts)
-    assert result.returncode == 0, result.stderr
-    found: dict[str, list[Json]] = {}
-    for line in result.stdout.splitlines():
-        item = json.loads(line)
-        found.setdefault(item["kind"], []).append(item)
-    return found
 
 
 def _check_free(port: int) -> None:

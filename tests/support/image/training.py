@@ -1,0 +1,58 @@
+"""The image that trains, built from ``samples/training`` as its Dockerfile says."""
+
+import os
+import runpy
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from support.image.storage import Storage
+from support.programs import ROOT, run_program
+from support.testbed.progress import Progress
+
+IMAGE: Final = "localhost/training:test"
+
+
+class TrainingImage:
+    """The image.
+
+    Args:
+        folder: for all files.
+        progress: is told what takes long.
+
+    Attributes:
+        rootfs: its file system.
+        config: what it says of itself.
+        seconds: how long the build took.
+    """
+
+    def __init__(self, folder: Path, progress: Progress) -> None:
+        storage = Storage(folder)
+        base = storage.base(progress)
+        progress(f"building the image of samples/training on {base}: 3 GB, some minutes")
+        start = time.monotonic()
+        arguments = [f"--volume={source}:{target}:ro" for source, target in _index(folder).items()]
+        storage.buildah(
+            *("build", "--quiet", "--network", "host", "--tag", IMAGE, f"--build-arg=PYTHON_IMAGE={base}"),
+            *arguments,
+            ROOT / "samples" / "training",
+        )
+        self.seconds = time.monotonic() - start
+        self.rootfs = storage.mount(IMAGE)
+        self.config = storage.config(IMAGE)
+        progress(f"built it in {self.seconds:.0f} s: {self.size() / 1e9:.2f} GB")
+
+    def size(self) -> int:
+        """Bytes of all its files."""
+        return sum(path.lstat().st_size for path in self.rootfs.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def _index(folder: Path) -> dict[Path, str]:
+    """How this machine reaches its package index, to be mounted for the build alone: no layer keeps it."""
+    tool = runpy.run_path(str(ROOT / "tools" / "build_image.py"))
+    listed = run_program(sys.executable, "-m", "pip", "config", "list").stdout
+    text, certificates = tool["pip_settings"](listed, os.environ)
+    config = folder / "pip.conf"
+    config.write_text(text)
+    return {config: "/etc/pip.conf"} | ({certificates: "/run/secrets/ca"} if certificates else {})
