@@ -221,7 +221,9 @@ def _check_blame(seen: View, key: Key, record: Json) -> None:
     if facts.alone(seen.job, key[0]):
         return
     genuine = {other: culprit for other, culprit in _genuine(seen).items() if not _fell_later(culprit, fate)}
-    if fate is not None and fate.cause is Cause.GAVE_UP and not seen.ran:
+    # One that somebody deletes is blamed for that, whatever it exits with.
+    exited = record.get("exitCode") is not None
+    if exited and fate is not None and fate.cause is Cause.GAVE_UP and not seen.ran:
         never = [key for key in seen.keys if key not in seen.items or not _has_run(seen.items[key])]
         assert not set(never) - seen.done, f"{name} is blamed, which waited in vain for {never}"
     if key in genuine or not genuine:
