@@ -35,8 +35,9 @@ def running(jobs: Jobs) -> Jobs:
 
 
 def plain(text: str, namespace: str) -> str:
-    """A text without what is of the moment: seconds, the widths that follow them, and the namespace."""
-    return re.sub(r" +", " ", re.sub(r"\b\d+s\b", "0s", text.replace(namespace, "default")))
+    """A text without what is of the moment: seconds, the widths that follow them, the namespace and its node."""
+    named = text.replace(f"node-{namespace}", "node-1").replace(namespace, "default")
+    return re.sub(r" +", " ", re.sub(r"\b\d+s\b", "0s", re.sub(r"just now|\d+ s ago", "just now", named)))
 
 
 def tried(command: str, namespace: str, call: Callable[..., Outcome], *, messages: bool = False) -> None:

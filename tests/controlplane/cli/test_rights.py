@@ -51,20 +51,20 @@ def test_view_reads_and_changes_nothing(user: User, jobs: Jobs) -> None:
 def test_edit_does_all(user: User, jobs: Jobs, tmp_path: Path) -> None:
     """Who is bound to `edit` needs no other right, from submit to delete."""
     editor = user("edit")
-    (tmp_path / "job.yaml").write_text(text(job_of("train", namespace=None, scheduler=None, worker=1)))
+    (tmp_path / "job.yaml").write_text(text(job_of("train", namespace=None, worker=1)))
 
     assert editor("submit", "-f", "job.yaml").out == f"{FULL} created\n"
-    jobs.run(1)
+    jobs.run(2)
     assert editor("wait", "train", "--for", "running", "-q").code == 0
     assert editor("why", "train").code == 0
     assert editor("restart", "train").code == 0
-    jobs.wait_attempt(1, 1)
+    jobs.wait_attempt(1, 2)
     assert editor("scale", "train", "--replicas", "2").code == 0
-    jobs.wait_pods(2)
+    jobs.wait_pods(3)
     assert editor("suspend", "train").code == 0
     assert editor("wait", "train", "--for", "suspended", "-q").code == 0
     assert editor("resume", "train").code == 0
-    jobs.run(2)
+    jobs.run(3)
     jobs.finish("worker-0", "worker-1")
     jobs.wait_state("Succeeded")
     assert editor("submit", "-f", "job.yaml", "--replace").code == 0

@@ -101,7 +101,7 @@ def test_a_namespace_that_is_not_there(admin_msjob: MsjobProgram) -> None:
     listed = admin_msjob("get", "-n", "nowhere")
 
     assert (listed.code, listed.out, listed.err) == (0, "", "No resources found in nowhere namespace.\n")
-    assert "namespace nowhere" in one_line(admin_msjob, "why", "train", "-n", "nowhere")
+    assert "namespace nowhere" in one_line(admin_msjob, "wait", "train", "-n", "nowhere")
 
 
 @pytest.mark.parametrize("name", ["Train", "a_b", "-", "pod/train", "team/train", "a b", "x" * 254, ""])
