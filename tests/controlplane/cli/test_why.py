@@ -28,7 +28,7 @@ def test_a_job_that_waits_for_a_node(msjob: MsjobProgram, jobs: Jobs) -> None:
     assert (said.code, said.err) == (0, "")
     verdict, *more = said.lines
     assert seconds(verdict) == seconds(data["verdict"])
-    assert "train-worker-0" in verdict
+    assert "scheduler finds no place" in verdict
     assert "3 Insufficient cpu" in said.out
     expected = [*(f"  {line}" for line in data.get("because", [])), *(f"  - {line}" for line in data["advice"])]
     assert [*map(seconds, more)] == [*map(seconds, expected)]
