@@ -58,7 +58,7 @@ def managed_elsewhere(job: MSJob) -> Explanation:
         kind=Kind.MANAGED_ELSEWHERE,
         state=job.state,
         verdict=f"MSJob {job.name} is left to {job.managed_by}, and the operator of this cluster does not touch it.",
-        because=words.kept(("spec.managedBy, or runPolicy.managedBy, names it.", words.sentence(job.message))),
+        because=words.kept(("spec.managedBy, or runPolicy.managedBy, names it.", words.said(job, job.message))),
         advice=(
             "look for the job in the cluster that it was sent to"
             if "multikueue" in job.managed_by

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from msjob.api import ConditionType
+from msjob.api import ConditionType, EventReason
 from msjob_client.explain import blame, words
 from msjob_client.explain.facts import Facts, timer
 from msjob_client.explanation import Explanation, Kind
@@ -70,7 +70,7 @@ def restarting(facts: Facts, job: MSJob, now: datetime) -> Explanation:
         verdict=f"MSJob {job.name} is being restarted: {wait}.",
         because=words.kept(
             (
-                words.sentence(condition.message),
+                words.said(job, condition.message),
                 *(blame.because(failure) if failure is not None else ()),
                 tally,
                 *_starting(facts, now),
@@ -96,7 +96,7 @@ def starting(facts: Facts, job: MSJob, now: datetime) -> Explanation:
             state=job.state,
             reason=job.reason,
             verdict=f"MSJob {job.name} has no pods yet: {_before_pods(facts, job)}.",
-            because=words.kept((*_own_warnings(facts), limit)),
+            because=words.kept((*_failed_creations(facts), limit)),
             next_time=deadline,
         )
     waiting = [pod for pod in facts.pods if not _runs(pod)]
@@ -108,7 +108,7 @@ def starting(facts: Facts, job: MSJob, now: datetime) -> Explanation:
         state=job.state,
         reason=_reason(first) if first is not None else job.reason,
         verdict=f"MSJob {job.name} is starting: {_ready_of(facts.pods)} run.",
-        because=words.kept((*_starting(facts, now), *_own_warnings(facts), limit, *_history(job, now))),
+        because=words.kept((*_starting(facts, now), limit, *_history(job, now))),
         advice=words.kept(_help(facts)),
         pod="" if first is None else first.name,
         node="" if first is None else first.node,
@@ -154,12 +154,12 @@ def _starting(facts: Facts, now: datetime) -> Iterator[str]:
 def _wait(facts: Facts, pod: PodView, now: datetime) -> str:
     gates = [text(item.get("name")) for item in objects(at(pod.raw, "spec", "schedulingGates"))]
     if gates:
-        return f"it is held back by {words.listed(gates)}, until whoever set that lets it go."
+        return f"held back by {words.listed(gates)}, until whoever set that takes it off."
     if pod.unschedulable:
-        return words.sentence(f"no node takes it: {pod.unschedulable}")
+        return words.sentence(f"no place: {pod.unschedulable}")
     if not pod.node:
-        return "it has no node yet."
-    return _container(pod, now) or _warning(facts, pod) or "its image is pulled and its containers are made."
+        return "no node yet."
+    return _container(pod, now) or _warning(facts, pod) or "on a node; images are pulled and containers are made."
 
 
 def _container(pod: PodView, now: datetime) -> str:
@@ -168,7 +168,7 @@ def _container(pod: PodView, now: datetime) -> str:
         if view.state == "waiting" and view.reason not in _USUAL:
             return words.sentence(f"container {view.name}: {view.reason}: {view.message}".rstrip(": "))
         if view.init and not view.restarts_alone and view.state == "running":
-            return f"its init container {view.name} runs{words.since(view.started, now)}."
+            return f"init container {view.name} runs{words.since(view.started, now)}."
     return ""
 
 
@@ -201,10 +201,11 @@ def _not_ready(facts: Facts) -> Iterator[str]:
         yield f"{name[:1].upper()}{name[1:]} {verb} not ready: {why}."
 
 
-def _own_warnings(facts: Facts) -> Iterator[str]:
-    """The last warnings about the job itself."""
-    for event in facts.warnings(facts.name)[:_SHOWN]:
-        yield words.sentence(event.message)
+def _failed_creations(facts: Facts) -> Iterator[str]:
+    """The last warnings about what could not be made."""
+    for event in facts.warnings(facts.name):
+        if event.reason in (EventReason.FAILED_CREATE_POD, EventReason.FAILED_CREATE_SERVICE):
+            yield words.sentence(event.message)
 
 
 def _history(job: MSJob, now: datetime) -> Iterator[str]:
@@ -212,5 +213,5 @@ def _history(job: MSJob, now: datetime) -> Iterator[str]:
         when = words.ago(job.last_failure.time, now)
         yield (
             f"It was restarted {words.count(job.restarts, 'time')}; the last one because {blame.what(job.last_failure)}"
-            f"{', ' + when if when else ''}."
+            f"{' ' + when if when else ''}."
         )

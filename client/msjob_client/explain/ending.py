@@ -24,7 +24,7 @@ def succeeded(facts: Facts, job: MSJob, now: datetime) -> Explanation:
         state=job.state,
         reason=condition.reason,
         verdict=f"MSJob {job.name} succeeded{_when(job, now)}{took}.",
-        because=words.kept((words.sentence(condition.message), _restarts(job), *_expires(expiry, now))),
+        because=words.kept((words.said(job, condition.message), _restarts(job), *_expires(expiry, now))),
         exit_code=0,
         next_time=expiry,
     )
@@ -37,7 +37,7 @@ def failed(facts: Facts, job: MSJob, now: datetime) -> Explanation:
     expiry = _expiry(facts, job)
     guilty = failure if failure is not None and condition.reason in (Reason.FAILED, Reason.BACKOFF_LIMIT) else None
     advice: list[str] = list(_advice(facts, job, condition))
-    lines = [words.sentence(condition.message)]
+    lines = [words.said(job, condition.message)]
     if failure is not None:
         if guilty is None and condition.reason != Reason.FAILED_VALIDATION:
             lines.append(f"Before that {blame.what(failure)}.")

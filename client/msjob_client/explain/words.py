@@ -4,12 +4,15 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
+from msjob_client.job import MSJob
 from msjob_client.pod import PodView
 
 _MINUTE: Final = 60
 _HOUR: Final = 3600
 _DAY: Final = 86400
 _SHOWN: Final = 3
+_JUST: Final = 2.0
+"""Seconds that are not worth telling: stored times are whole seconds."""
 
 
 def span(seconds: float) -> str:
@@ -27,13 +30,18 @@ def span(seconds: float) -> str:
 
 
 def ago(then: datetime | None, now: datetime) -> str:
-    """How long ago something was: `5 min ago`; empty if that is not known."""
-    return "" if then is None else f"{span((now - then).total_seconds())} ago"
+    """How long ago something was: `5 min ago`, `just now`; empty if that is not known."""
+    if then is None:
+        return ""
+    seconds = (now - then).total_seconds()
+    return "just now" if seconds < _JUST else f"{span(seconds)} ago"
 
 
 def since(then: datetime | None, now: datetime) -> str:
     """For how long something has been: ` for 5 min`, with the blank before it; empty if that is not known."""
-    return "" if then is None else f" for {span((now - then).total_seconds())}"
+    if then is None or (now - then).total_seconds() < _JUST:
+        return ""
+    return f" for {span((now - then).total_seconds())}"
 
 
 def at(then: datetime, now: datetime) -> str:
@@ -66,6 +74,12 @@ def sentence(text: str) -> str:
     """A message of somebody else in one line, with a full stop."""
     line = " ".join(text.split())
     return line if not line or line.endswith((".", "!", "?", ":", "…")) else f"{line}."
+
+
+def said(job: MSJob, message: str) -> str:
+    """What the operator says of a job, as a sentence that begins with `It`."""
+    begin = f"MSJob {job.namespace}/{job.name} "
+    return sentence(f"It {message.removeprefix(begin)}" if message.startswith(begin) else message)
 
 
 def kept(lines: Iterable[str]) -> tuple[str, ...]:
