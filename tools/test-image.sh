@@ -33,9 +33,24 @@ fi
 work=$(mktemp -d /tmp/ms-operator-image.XXXXXX)
 made=
 [ -e "$storage" ] || made=$storage
-clean() {
-    rm -rf "$work"
+
+# Removes all files once nobody holds the other end of the pipe: this script, and what it runs, have ended.
+mkfifo "$work/alive"
+(
+    trap '' INT TERM HUP
+    cat <"$work/alive"
+    for _ in 1 2 3 4 5; do
+        rm -rf "$work" 2>/dev/null && break
+        sleep 1 # the kernel is still ending processes
+    done
     [ -z "$made" ] || rmdir "$made" 2>/dev/null || true
+) &
+guard=$!
+exec 9>"$work/alive"
+
+clean() {
+    exec 9>&-
+    wait "$guard" || true
 }
 trap clean EXIT
 
@@ -44,7 +59,7 @@ mkdir -p "$storage"
 MSJOB_IMAGE_WORK=$work setpriv --pdeathsig KILL \
     unshare --mount --pid --fork --kill-child --mount-proc \
     sh -c 'mount -t tmpfs tmpfs "$0" && exec "$@"' "$storage" \
-    "$root/.venv/bin/pytest" "$root/${MSJOB_IMAGE_TESTS:-tests/image}" "$@" &
+    "$root/.venv/bin/pytest" "$root/tests/image" "$@" &
 child=$!
 trap 'kill -s KILL "$child"; wait "$child" || true; exit 130' INT TERM HUP
 wait "$child"

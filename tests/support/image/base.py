@@ -1,5 +1,6 @@
 """The base image where none can be pulled: Debian 12 with its Python, from Debian's packages."""
 
+import fcntl
 import hashlib
 import os
 import platform
@@ -45,21 +46,24 @@ def find_base(progress: Progress) -> Path:
     if archive.exists():
         return archive
     folder.mkdir(parents=True, exist_ok=True)
-    unfinished = folder / f"unfinished-{os.getpid()}-{archive.name}"
-    log = folder / f"{archive.stem}.log"
+    with (folder / "base.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not archive.exists():  # another run may have made it meanwhile
+            _make_whole(archive, progress)
+    return archive
+
+
+def _make_whole(archive: Path, progress: Progress) -> None:
+    """Make it whole or not at all; what an older recipe gave, or a run that was killed, goes."""
+    unfinished = archive.with_name("unfinished.tar")
+    log = archive.with_suffix(".log")
     start = time.monotonic()
     progress(f"making the base image {archive.stem} with mmdebstrap; about 2 min")
-    try:
-        _make(unfinished, log, progress)
-        unfinished.replace(archive)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    log.unlink()
+    _make(unfinished, log, progress)
+    for old in archive.parent.glob("debian-*"):
+        old.unlink()
+    unfinished.replace(archive)
     progress(f"made the base image in {time.monotonic() - start:.0f} s: {archive.stat().st_size / 1e6:.0f} MB")
-    for old in folder.glob(f"debian-{SUITE}-{platform.machine()}-*.tar"):
-        if old != archive:
-            old.unlink(missing_ok=True)
-    return archive
 
 
 def _make(archive: Path, log: Path, progress: Progress) -> None:
