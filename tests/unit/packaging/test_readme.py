@@ -43,18 +43,14 @@ def test_targets_are_there() -> None:
 
 
 @pytest.mark.timeout(30)
-def test_examples_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each `msjob` command works in a checkout as it stands, without a cluster."""
+def test_offline_examples_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the README calls by its path in the checkout works there as it stands, without a cluster."""
     monkeypatch.chdir(ROOT)
-    lines = [
-        command for command in COMMANDS if "msjob " in command and not command.startswith(("kubectl", "$ kubectl"))
-    ]
+    lines = [command for command in COMMANDS if command.startswith(".venv/bin/msjob ")]
     assert {shlex.split(line)[1] for line in lines} == {"validate", "render"}
 
     for line in lines:
-        program, *arguments = shlex.split(line)
-        assert program == ".venv/bin/msjob"
-        assert msjob_call(*arguments).code == 0, line
+        assert msjob_call(*shlex.split(line)[1:]).code == 0, line
 
 
 def test_files_of_examples_are_there() -> None:
