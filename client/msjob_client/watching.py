@@ -2,13 +2,24 @@
 
 import asyncio
 import contextlib
+import math
 import random
 import time
 from collections.abc import AsyncGenerator, Mapping
 from typing import Final
 
 from msjob_controller.kube.backoff import jittered
-from msjob_controller.kube.errors import ApiError, Gone, ServerError, TooManyRequests, Unreachable, from_status
+from msjob_controller.kube.errors import (
+    ApiError,
+    Forbidden,
+    Gone,
+    NotFound,
+    ServerError,
+    TooManyRequests,
+    Unauthorized,
+    Unreachable,
+    from_status,
+)
 from msjob_controller.kube.store import Change, Store
 from msjob_controller.kube.transport import Object, Transport
 
@@ -21,6 +32,9 @@ _WATCH_SECONDS: Final = (300, 600)
 """A watch ends after a random time in this range, as in client-go."""
 _SHORT: Final = 1.0
 """Seconds: a watch that ends sooner and without an event counts as a failure, or the loop would spin."""
+_AWAKENING: Final = 30.0
+"""Seconds after a failure of the connection in which a refusal is taken for one of an API server that has just started:
+until it has read the roles and CRDs, it forbids what they allow, and does not find what they define."""
 _PATIENCE: Final = 3
 """Failures of a watch in a row after which to list again: its resource version may be what is wrong."""
 
@@ -67,6 +81,7 @@ class _Following:
         self._params = params
         self._store = Store()
         self._failures = 0
+        self._lost = -math.inf
 
     async def list(self) -> Changes:
         """Read all of it, and give what is new."""
@@ -114,10 +129,19 @@ class _Following:
             if self._failures == 0:
                 self._failures = 1
                 return
-        elif not self.listed or not isinstance(error, (Unreachable, ServerError, TooManyRequests)):
+        elif not self.listed or not self._will_pass(error):
             raise error
         self._failures += 1
         if self._failures % _PATIENCE == 0:
             self.version = None
         pause = jittered(self._failures - 1, base=_FIRST_PAUSE, cap=_LONGEST_PAUSE)
         await asyncio.sleep(max(pause, min(error.retry_after or 0.0, _LONGEST_PAUSE)))
+
+    def _will_pass(self, error: ApiError) -> bool:
+        """Whether a failure is none that the user must mend."""
+        now = time.monotonic()
+        if isinstance(error, (Unreachable, ServerError)):
+            self._lost = now
+        if isinstance(error, (Forbidden, NotFound, Unauthorized)):
+            return now < self._lost + _AWAKENING
+        return isinstance(error, (Unreachable, ServerError, TooManyRequests))

@@ -149,8 +149,26 @@ async def test_what_fails_at_the_start(
         await anext(changes(transport, JOBS))
 
 
-async def test_what_may_not_be_read_any_more(server: FakeApiServer, transport: Transport) -> None:
-    """A right that is withdrawn ends it."""
+@pytest.mark.parametrize("code", [401, 403, 404])
+async def test_an_api_server_that_has_just_started(server: FakeApiServer, transport: Transport, code: int) -> None:
+    """Before it has read roles and CRDs it refuses what is allowed, and is asked again."""
+    put(server, "a")
+    ear = Ear(transport)
+    await ear.hears("ADDED a")
+    await eventually(lambda: server.watching == 1)
+    server.prepared = [status(code)] * 2
+    server.cut_watches()
+    await eventually(lambda: server.watching == 1 and not server.prepared)
+    put(server, "b")
+    await ear.hears("ADDED a", "ADDED b")
+    await ear.close()
+
+
+async def test_what_may_not_be_read_any_more(
+    server: FakeApiServer, transport: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A right that is withdrawn ends it, once the API server has had the time to read the roles."""
+    monkeypatch.setattr(watching, "_AWAKENING", 0.0)
     put(server, "a")
     ear = Ear(transport)
     await ear.hears("ADDED a")
