@@ -71,7 +71,7 @@ def command(  # noqa: PLR0913 - one for each option
         raise click.UsageError("-c and --all-containers exclude each other")
     with cluster.client() as client, _refused():
         form = Form(client.get(name), roles, prefix=not no_prefix, containers=all_containers, timestamps=timestamps)
-        attempt = 0
+        attempt, written = 0, False
         with client.logs(
             name,
             roles=roles or None,
@@ -87,6 +87,9 @@ def command(  # noqa: PLR0913 - one for each option
                     attempt = line.attempt
                     terminal.note(f"attempt {attempt}")
                 terminal.result(form.text(line))
+                written = True
+        if not written and not follow:
+            terminal.note(f"no lines of MSJob {name}: see `msjob why {name}`")
     return ExitCode.GOOD
 
 

@@ -104,6 +104,16 @@ def test_follow_over_a_restart(msjob: MsjobProgram, jobs: Jobs, logs: LogServer)
     assert outcome.lines == ["[worker-0] first try", "[worker-0] second try"]
 
 
+def test_nothing_written_yet(msjob: MsjobProgram, jobs: Jobs) -> None:
+    """A job whose pods have not started has no lines, which is no error and is told."""
+    jobs.create(scheduler=None, worker=1)
+    jobs.wait_pods(1)
+
+    outcome = msjob("logs", "train")
+
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "no lines of MSJob train: see `msjob why train`\n")
+
+
 def test_ctrl_c(msjob: MsjobProgram, jobs: Jobs, logs: LogServer) -> None:
     """Ctrl-C ends it at once and without a word."""
     jobs.create(scheduler=None, worker=1)

@@ -7,7 +7,8 @@ import pytest
 from support.jobs import role
 from support.live_jobs import Jobs
 from support.msjob_program import MsjobProgram, Started
-from support.operator import Operator
+from support.operator import Operator, Operators
+from support.testbed.controlplane import ControlPlane
 
 pytestmark = pytest.mark.usefixtures("operator")
 FULL = "msjob.mindspore.gitee.com/train"
@@ -133,6 +134,22 @@ def test_deleted_meanwhile(msjob: MsjobProgram, jobs: Jobs) -> None:
 
     assert (outcome.code, outcome.out) == (3, "")
     assert "error: MSJob train was deleted meanwhile" in outcome.err
+
+
+def test_an_api_server_that_goes_away(
+    msjob: MsjobProgram, operators: Operators, jobs: Jobs, control_plane: ControlPlane
+) -> None:
+    """Waiting outlives it: the job is followed to its end once it is back."""
+    jobs.create(scheduler=None, worker=1)
+    jobs.run(1)
+    with msjob.start("wait", "train") as program:
+        shows_running(program)
+        control_plane.stop_apiserver(kill=True)
+        operators.bring_back_apiserver()
+        jobs.finish("worker-0")
+        outcome = program.ended(40)
+
+    assert (outcome.code, outcome.out) == (0, f"{FULL} succeeded\n"), outcome.err
 
 
 def test_ctrl_c(msjob: MsjobProgram, jobs: Jobs) -> None:
