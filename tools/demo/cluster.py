@@ -3,6 +3,7 @@
 import json
 import os
 import queue
+import shutil
 import signal
 import socket
 import subprocess
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from support.testbed.processes import Program
 
 _LOG_LINE: Final = "This pod is simulated: nothing runs in it, and so it prints nothing else."
+
+_RUNS_KEPT: Final = 10
+"""Runs whose logs are kept."""
 
 _SECONDS_TO_STOP: Final = 5.0
 """For the operator, which has a Node.js to end."""
@@ -170,8 +174,12 @@ class Cluster:
 
     def keep_logs(self, folder: Path) -> Path | None:
         """Copy the logs to a folder of their own in a folder that stays, and give it; None if there are none."""
-        logs = folder / time.strftime("%Y%m%d-%H%M%S")
-        return self.control_plane.keep_logs(logs) if hasattr(self.control_plane, "logs") else None
+        if not hasattr(self.control_plane, "logs"):
+            return None
+        logs = self.control_plane.keep_logs(folder / time.strftime("%Y%m%d-%H%M%S"))
+        for old in sorted(folder.iterdir())[:-_RUNS_KEPT]:
+            shutil.rmtree(old, ignore_errors=True)
+        return logs
 
     def close(self) -> None:
         """End all programs and remove all files; nothing cuts that short."""
