@@ -14,7 +14,7 @@ from msjob_cli.exits import ExitCode
 @debug
 @click.pass_context
 def command(context: click.Context, *, shell: Literal["bash", "zsh", "fish"]) -> int:
-    r"""Print the completion of a shell, to be loaded there.
+    """Print the completion of a shell, to be loaded there.
 
     \b
     bash (4.4 or newer), in ~/.bashrc:    source <(msjob completion bash)
@@ -25,6 +25,6 @@ def command(context: click.Context, *, shell: Literal["bash", "zsh", "fish"]) ->
     kubectl_complete-msjob is on the PATH, as it is beside msjob.
 
     Exit codes: 0 good, 2 wrong usage.
-    """
+    """  # noqa: D301 - click's mark of lines that are not to be joined
     terminal.result(completing.script(context.find_root().command, shell))
     return ExitCode.GOOD

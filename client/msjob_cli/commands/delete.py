@@ -32,7 +32,7 @@ def command(
     Those that are named, or those in files, which need not be valid.
 
     Exit codes: 0 good, 2 wrong usage or a file that cannot be read as MSJobs, 3 a job is not there, or the cluster
-    refuses; 124 time is up.
+    refuses, 124 time is up.
     """
     if bool(names) == bool(files):
         raise click.UsageError("name the jobs as NAME..., or files that hold them as -f FILE")

@@ -109,6 +109,19 @@ def test_the_script_is_for_its_shell(shell: str) -> None:
     assert f"_MSJOB_COMPLETE={shell}_complete" in outcome.out
 
 
+def test_the_help_says_where_to_load_it() -> None:
+    """Each shell has a line of its own, to be copied."""
+    lines = [line.strip() for line in msjob_call("completion", "--help").lines]
+
+    for shell, line in (
+        ("bash", "source <(msjob completion bash)"),
+        ("zsh", "source <(msjob completion zsh)"),
+        ("fish", "msjob completion fish | source"),
+    ):
+        (found,) = (found for found in lines if found.startswith((f"{shell} ", f"{shell},")))
+        assert found.endswith(f" {line}")
+
+
 def test_another_shell_is_wrong_usage() -> None:
     """A shell that is not known is refused with those that are."""
     outcome = msjob_call("completion", "tcsh")
