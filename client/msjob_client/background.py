@@ -5,7 +5,8 @@ import concurrent.futures
 import contextlib
 import queue
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+import weakref
+from collections.abc import AsyncGenerator, Coroutine, Iterator
 from types import TracebackType
 from typing import Any, Final, Generic, NamedTuple, Self, TypeVar
 
@@ -27,7 +28,7 @@ class Background:
 
     def __init__(self, name: str = "msjob-client") -> None:
         self._loop = asyncio.new_event_loop()
-        self._streams: set[Stream[Any]] = set()
+        self._streams: weakref.WeakSet[Stream[Any]] = weakref.WeakSet()
         self._closed = False
         self._thread = threading.Thread(target=_serve, args=(self._loop,), name=name, daemon=True)
         self._thread.start()
@@ -48,7 +49,7 @@ class Background:
         """Begin to read an asynchronous iterator, a little ahead of who asks for its items."""
         if self._closed:
             raise RuntimeError(_CLOSED)
-        stream = Stream(source, self._loop, self._streams.discard)
+        stream = Stream(source, self._loop)
         self._streams.add(stream)
         return stream
 
@@ -72,41 +73,38 @@ class Background:
 class Stream(Iterator[T], Generic[T]):
     """What an asynchronous iterator gives, for a plain `for` loop. Close it to end it before its end.
 
-    Leaving a `with` block closes it, and so does closing the client.
+    Leaving a `with` block closes it, and so does closing the client. One that nobody holds any more ends by itself.
     """
 
-    def __init__(
-        self, source: AsyncGenerator[T], loop: asyncio.AbstractEventLoop, on_end: "Callable[[Stream[T]], None]"
-    ) -> None:
-        self._items: queue.SimpleQueue[_Item[T] | _End] = queue.SimpleQueue()
+    def __init__(self, source: AsyncGenerator[T], loop: asyncio.AbstractEventLoop) -> None:
+        self._pipe: _Pipe[T] = _Pipe()
         self._loop = loop
-        self._on_end = on_end
-        self._room = asyncio.Semaphore(_ROOM)
         self._read = 0
         self._ended = False
-        self._pump = _Task(loop, self._fill(source))
+        # Not a method of this object, which the loop would hold on to.
+        self._pump = _Task(loop, self._pipe.fill(source))
 
     def __next__(self) -> T:
         if self._ended:
             raise StopIteration
-        item = self._items.get()
+        item = self._pipe.items.get()
         if isinstance(item, _End):
-            self._finish()
+            self._ended = True
             if item.error is None:
                 raise StopIteration
             raise item.error
         self._read += 1
         if self._read % _BATCH == 0:
-            self._loop.call_soon_threadsafe(self._make_room)
+            self._loop.call_soon_threadsafe(self._pipe.make_room)
         return item.value
 
     def close(self) -> None:
         """End it, and wait until its connections are closed. Does nothing a second time."""
         if self._ended:
             return
-        self._finish()
+        self._ended = True
         self._pump.cancel()
-        self._items.put(_End(None))  # for another thread that waits in `__next__`
+        self._pipe.items.put(_End(None))  # for another thread that waits in `__next__`
 
     def __enter__(self) -> Self:
         return self
@@ -116,24 +114,10 @@ class Stream(Iterator[T], Generic[T]):
     ) -> None:
         self.close()
 
-    def _finish(self) -> None:
-        self._ended = True
-        self._on_end(self)
-
-    async def _fill(self, source: AsyncGenerator[T]) -> None:
-        try:
-            async with contextlib.aclosing(source) as items:
-                async for value in items:
-                    await self._room.acquire()
-                    self._items.put(_Item(value))
-        except Exception as error:  # noqa: BLE001 - it is raised where the items are read
-            self._items.put(_End(error))
-        else:
-            self._items.put(_End(None))
-
-    def _make_room(self) -> None:
-        for _ in range(_BATCH):
-            self._room.release()
+    def __del__(self) -> None:
+        # Nothing may be waited for here: this may run in any thread, the loop's own among them.
+        if not self._ended:
+            self._pump.abandon()
 
 
 class _Item(NamedTuple, Generic[T]):
@@ -142,6 +126,31 @@ class _Item(NamedTuple, Generic[T]):
 
 class _End(NamedTuple):
     error: Exception | None
+
+
+class _Pipe(Generic[T]):
+    """Items on their way from the loop to a reader in another thread."""
+
+    def __init__(self) -> None:
+        self.items: queue.SimpleQueue[_Item[T] | _End] = queue.SimpleQueue()
+        self._room = asyncio.Semaphore(_ROOM)
+
+    async def fill(self, source: AsyncGenerator[T]) -> None:
+        """Put in all that comes, and how it ended."""
+        try:
+            async with contextlib.aclosing(source) as items:
+                async for value in items:
+                    await self._room.acquire()
+                    self.items.put(_Item(value))
+        except Exception as error:  # noqa: BLE001 - it is raised where the items are read
+            self.items.put(_End(error))
+        else:
+            self.items.put(_End(None))
+
+    def make_room(self) -> None:
+        """A batch has been read."""
+        for _ in range(_BATCH):
+            self._room.release()
 
 
 class _Task(Generic[T]):
@@ -158,6 +167,11 @@ class _Task(Generic[T]):
         if not self.outcome.done():
             self._loop.call_soon_threadsafe(self._cancel)
             self.outcome.exception()
+
+    def abandon(self) -> None:
+        """Cancel it, and leave it to itself."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._cancel)
 
     def _begin(self, work: Coroutine[Any, Any, T]) -> None:
         self._task = self._loop.create_task(work)

@@ -1,9 +1,12 @@
 """MSJobs and what belongs to them, read from and written to one API server. Errors leave as those of this package."""
 
 import contextlib
+import sys
 from collections.abc import AsyncGenerator, Mapping
 from pathlib import Path
 from typing import Any, Final, Self
+
+import structlog
 
 from msjob.api import meta
 from msjob_client.errors import ClusterUnreachableError, InvalidJobError
@@ -40,6 +43,7 @@ class Server:
     @classmethod
     async def connect(cls, kubeconfig: Path | str | None, context: str | None, namespace: str | None) -> Self:
         """Find it, see `AsyncMSJobClient.connect`."""
+        _log_to_standard_error()
         try:
             found = await config.load(None if kubeconfig is None else str(kubeconfig), context)
         except ConfigError as error:
@@ -188,6 +192,15 @@ def owned(obj: Mapping[str, Any], job: MSJob) -> bool:
     """Whether an object belongs to that very job."""
     listed = (obj.get("metadata") or {}).get("ownerReferences")
     return any(item.get("uid") == job.uid for item in objects(listed))
+
+
+def _log_to_standard_error() -> None:
+    """Keep what is logged below, such as a login that cannot be renewed, off standard output: that is the program's.
+
+    Programs that have set up structlog, or do so later, have it their way.
+    """
+    if not structlog.is_configured():
+        structlog.configure(logger_factory=structlog.PrintLoggerFactory(sys.stderr))
 
 
 def _selected(selector: str | None) -> dict[str, str]:

@@ -10,6 +10,7 @@ import pytest
 from msjob_client import InvalidJobError, JobNotFoundError, LogLine, MSJobClient, RequestFailedError, Stream
 from support.jobs import template
 from support.live_jobs import Jobs
+from support.testbed.controlplane import ControlPlane
 from support.testbed.logs import LogServer
 from support.testbed.podstatus import running, waiting
 from support.testbed.waiting import wait_for
@@ -335,3 +336,20 @@ def test_a_deleted_job_ends_it(client: MSJobClient, jobs: Jobs, logs: LogServer)
         jobs.delete()
         logs.end("train-worker-0")
         assert reader.end() == ["worker-0: hello"]
+
+
+@pytest.mark.usefixtures("own_operators")
+def test_the_api_server_falls(control_plane: ControlPlane, client: MSJobClient, jobs: Jobs, logs: LogServer) -> None:
+    """All connections break at once, and nothing can be opened for a while; then reading goes on."""
+    jobs.create(worker=1)
+    jobs.run(2)
+    logs.write("train-worker-0", "before")
+    with following(client) as reader:
+        reader.wait("worker-0: before")
+        wait_for(lambda: logs.followed("train-worker-0"))
+        logs.write("train-worker-0", *(f"line {number}" for number in range(50)))
+        control_plane.stop_apiserver(kill=True)
+        control_plane.start_apiserver()
+        logs.write("train-worker-0", "after")
+        reader.wait("worker-0: after", timeout=40)
+        assert reader.texts == ["worker-0: before", *(f"worker-0: line {n}" for n in range(50)), "worker-0: after"]

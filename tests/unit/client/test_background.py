@@ -1,6 +1,7 @@
 """An event loop in the background: what a caller without one gets of it, and that nothing is left behind."""
 
 import asyncio
+import gc
 import signal
 import threading
 import time
@@ -9,6 +10,7 @@ from collections.abc import AsyncGenerator, Iterator
 import pytest
 
 from msjob_client.background import Background, Stream
+from support.testbed.waiting import wait_for
 
 
 @pytest.fixture
@@ -204,3 +206,13 @@ def test_a_stream_in_a_with_block(background: Background) -> None:
     with pytest.raises(Odd):
         read()
     assert closed == [1]
+
+
+def test_a_stream_that_nobody_holds_ends(background: Background) -> None:
+    """As after leaving a loop by `break`."""
+    closed: list[int] = []
+    for number in background.stream(endless(closed)):
+        assert number == 1
+        break
+    gc.collect()
+    wait_for(lambda: closed == [1], 5)
