@@ -18,6 +18,7 @@ TARGETS = {
         "test-controlplane",
         "test-image",
         "test-training",
+        "test-training-image",
         "test",
         "coverage",
         "soak",
