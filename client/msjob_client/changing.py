@@ -7,7 +7,7 @@ from typing import Any
 
 from msjob.api import Problem, Role
 from msjob_client import waiting
-from msjob_client.errors import InvalidJobError, JobExistsError, JobFinishedError, JobSuspendedError
+from msjob_client.errors import InvalidJobError, JobExistsError, JobFinishedError, JobSuspendedError, MSJobError
 from msjob_client.faults import Doing, told
 from msjob_client.job import MSJob, Until
 from msjob_client.pod import PodView
@@ -74,6 +74,7 @@ async def restart(server: Server, job: MSJob) -> MSJob:
     Raises:
         JobFinishedError: It has ended.
         JobSuspendedError: It is suspended.
+        MSJobError: Another controller runs it.
     """
     if job.finished:
         _refuse(job, "restarted")
@@ -83,6 +84,8 @@ async def restart(server: Server, job: MSJob) -> MSJob:
             "run again",
             job,
         )
+    if job.managed_by:
+        raise MSJobError(f"MSJob {job.name} is left to {job.managed_by}, which has its pods: restart it there")
     slots = asyncio.Semaphore(_AT_ONCE)
 
     async def delete(pod: PodView) -> None:

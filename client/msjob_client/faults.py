@@ -1,6 +1,7 @@
 """An error of a request, as an error for its user: what could not be done, why, and what to do."""
 
 import contextlib
+import errno
 import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -34,6 +35,9 @@ INSTALL: Final = (
 )
 RIGHTS: Final = "ask an administrator for the ClusterRole edit in this namespace; view suffices to read"
 
+FILES: Final = "allow more with `ulimit -n`, or choose some of the pods by role or index"
+
+_WRITES: Final = ("POST ", "PATCH ")
 _PART: Final = re.compile(r"\[(\d+)\]|\[([^\]]*)\]|([^.\[\]]+)")
 """An index, a key that holds dots, or a plain key."""
 _BAD_REQUEST: Final = 400
@@ -84,14 +88,21 @@ def translate(error: ApiError, doing: Doing) -> MSJobError:  # noqa: PLR0911 - o
             return ForbiddenError(_line(doing, error.message, "" if error.causes else RIGHTS))
         case Invalid():
             return InvalidJobError(_line(doing, error.message), _problems(error))
+        case Unreachable() if out_of_files(error):
+            return RequestFailedError(_line(doing, error.message, FILES), error.status)
         case Unreachable():
             return ClusterUnreachableError(
                 _line(doing, f"the API server does not answer ({error.message})", hint(error).get("hint", ""))
             )
     said = hint(error).get("hint", "")
-    if error.status in (_BAD_REQUEST, _TOO_LARGE) and not said:
+    if error.status in (_BAD_REQUEST, _TOO_LARGE) and not said and error.request.startswith(_WRITES):
         return InvalidJobError(_line(doing, error.message), _problems(error))
     return RequestFailedError(_line(doing, f"{error.message} ({error.status} {error.reason})", said), error.status)
+
+
+def out_of_files(error: ApiError) -> bool:
+    """Whether this process may open no more connections, which does not pass while it holds those that it has."""
+    return getattr(error.__cause__, "errno", None) in (errno.EMFILE, errno.ENFILE)
 
 
 def _missing(error: NotFound, doing: Doing) -> MSJobError:

@@ -13,7 +13,7 @@ from msjob_client.errors import ClusterUnreachableError, InvalidJobError
 from msjob_client.faults import Doing, told
 from msjob_client.job import MSJob
 from msjob_client.pod import PodView, in_order
-from msjob_client.reading import objects
+from msjob_client.reading import mapping, objects, text
 from msjob_client.watching import Changes, changes
 from msjob_controller.kube import config
 from msjob_controller.kube.errors import ConfigError
@@ -104,11 +104,17 @@ class Server:
     async def create(self, job: Mapping[str, Any], namespace: str, *, dry_run: bool = False) -> MSJob:
         """Create a job; fields that are not known are refused."""
         params = {"fieldManager": MANAGER, "fieldValidation": "Strict", **({"dryRun": "All"} if dry_run else {})}
-        own = job.get("metadata") or {}
-        name = str(own.get("name") or own.get("generateName") or "")
+        own = mapping(job.get("metadata"))
+        name = text(own.get("name")) or text(own.get("generateName"))
         path = jobs_path(namespace)
-        with told(Doing(f"MSJob {name} cannot be created in namespace {namespace}", name, namespace)):
-            answer = await self.transport.request("POST", path, body=encode(dict(job)), params=params)
+        doing = Doing(f"MSJob {name} cannot be created in namespace {namespace}", name, namespace)
+        try:
+            body = encode(dict(job))
+        except (TypeError, ValueError) as error:
+            # YAML has dates and the like, which JSON has not.
+            raise InvalidJobError(f"{doing.text}: it is no JSON: {error}; put quotes around such values") from error
+        with told(doing):
+            answer = await self.transport.request("POST", path, body=body, params=params)
             return MSJob.read(decode(answer, f"POST {path}"))
 
     async def change(self, job: MSJob, spec: Mapping[str, Any], verb: str) -> MSJob:

@@ -6,6 +6,8 @@ import functools
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from typing import Any, Final
 
+from msjob_client.errors import ClusterUnreachableError, RequestFailedError
+from msjob_client.faults import out_of_files
 from msjob_client.job import MSJob
 from msjob_client.line import LogLine
 from msjob_client.logs.board import Board
@@ -60,7 +62,7 @@ class Following:
         Raises:
             ApiError: Pods or logs may not be read.
         """
-        await self._board.take_pods(pods)
+        self._board.take_pods(pods)
         self._add(pods, self._start)
         there = [source for source in self._sources.values() if source.readable]
         broken: dict[str, ApiError] = {}
@@ -108,7 +110,7 @@ class Following:
             async for batch in news:
                 jobs = [MSJob.read(change.new) for change in batch if change.new is not None]
                 # Another one of its name is not the job.
-                await self._board.take_job(next((job for job in jobs if job.uid == self._job.uid), None))
+                self._board.take_job(next((job for job in jobs if job.uid == self._job.uid), None))
 
     async def _watch_pods(self) -> None:
         path, params = pods_path(self._job.namespace), pods_of(self._job.name)
@@ -116,7 +118,7 @@ class Following:
             async for batch in news:
                 pods = [PodView.read(change.new) for change in batch if change.new and owned(change.new, self._job)]
                 gone = [str(change.old["metadata"]["uid"]) for change in batch if change.old and not change.new]
-                await self._board.take_pods(pods, gone)
+                self._board.take_pods(pods, gone)
                 self._add(pods, Start(), begin=True)
 
     def _add(self, pods: list[PodView], start: Start, *, begin: bool = False) -> None:
@@ -131,11 +133,12 @@ class Following:
 
     async def _see_to_the_end(self) -> None:
         """End it all once the job is over and what was written is read."""
-        await self._board.wait(lambda: self._board.over)
+        await self._board.wait_over()
         # The watch of pods may be behind that of the job.
-        pods = await self._server.pods(self._job)
-        await self._board.take_pods(pods)
-        self._add(pods, Start(), begin=True)
+        with contextlib.suppress(ClusterUnreachableError, RequestFailedError):
+            pods = await self._server.pods(self._job)
+            self._board.take_pods(pods)
+            self._add(pods, Start(), begin=True)
         if self._tasks:
             await asyncio.wait(tuple(self._tasks), timeout=_LAST_SECONDS)
         left = tuple(self._tasks)
@@ -166,7 +169,9 @@ class Following:
                 raise
             except NotFound:
                 break
-            except ApiError:
+            except ApiError as error:
+                if out_of_files(error):
+                    raise
                 # Broken off, not started after all, or a kubelet that does not answer: all of it may pass.
                 heard = False
             in_vain = 0 if heard else in_vain + 1
@@ -182,7 +187,7 @@ class Following:
             source.pod = pod or source.pod
             return pod is None or source.readable or self._board.over
 
-        await self._board.wait(settled)
+        await self._board.wait(source.pod.uid, settled)
         return source.readable and source.pod.uid in self._board.pods
 
     async def _read(self, source: Source) -> bool:
@@ -199,7 +204,7 @@ class Following:
             # What the run before said last is in a log of its own.
             source.run = source.restarts
             with contextlib.suppress(ApiError):
-                heard = await self._hand_on(source.read(previous=True))
+                heard = await self._hand_on(whole(source, previous=True))
         heard = await self._until_restarted(source) or heard
         if not await self._refresh(source):
             raise NotFound(404, "NotFound", f"pod {source.pod.name} is gone")
@@ -216,7 +221,7 @@ class Following:
             return source.restarted
 
         reading = asyncio.create_task(self._hand_on(source.read(follow=True)))
-        restart = asyncio.create_task(self._board.wait(restarted))
+        restart = asyncio.create_task(self._board.wait(source.pod.uid, restarted))
         try:
             await asyncio.wait((reading, restart), return_when=asyncio.FIRST_COMPLETED)
         finally:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
 from msjob_client.errors import MSJobError
-from msjob_client.faults import Doing, translate
+from msjob_client.faults import Doing, out_of_files, translate
 from msjob_client.line import LogLine
 from msjob_client.logs.source import Source
 from msjob_controller.kube.errors import ApiError, Forbidden, NotFound, Unauthorized
@@ -67,8 +67,12 @@ async def merged(sources: Sequence[Source], broken: dict[str, ApiError]) -> Asyn
                 heapq.heapreplace(heap, _Next(max(time, following.time or time), place, following))
 
 
-async def whole(source: Source) -> AsyncGenerator[LogLine]:
+async def whole(source: Source, *, previous: bool = False) -> AsyncGenerator[LogLine]:
     """Read a log to its end, which two answers have to agree on: a kubelet that falls ends an answer in good order.
+
+    Args:
+        source: The log.
+        previous: Read that of the run before the present one.
 
     Raises:
         ApiError: The log is refused, or the answer broke off.
@@ -77,7 +81,7 @@ async def whole(source: Source) -> AsyncGenerator[LogLine]:
     reads = 0
     for _ in range(_ANSWERS):
         told = False
-        async with contextlib.aclosing(source.read()) as lines:
+        async with contextlib.aclosing(source.read(previous=previous)) as lines:
             async for line in lines:
                 told = True
                 yield line
@@ -104,6 +108,8 @@ async def _patient(source: Source, broken: dict[str, ApiError]) -> AsyncGenerato
         except (Forbidden, Unauthorized):
             raise
         except ApiError as error:
+            if out_of_files(error):
+                raise
             failures += 1
             if error.status == _NOT_STARTED:
                 return

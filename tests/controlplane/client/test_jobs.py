@@ -1,6 +1,7 @@
 """Jobs are created, read, changed and deleted through a real API server, and refused with a reason."""
 
 import time
+from datetime import UTC, datetime
 
 import pytest
 
@@ -13,6 +14,7 @@ from msjob_client import (
     JobSuspendedError,
     JobWaitTimeoutError,
     MSJobClient,
+    MSJobError,
     RequestFailedError,
     Until,
 )
@@ -80,6 +82,10 @@ def test_what_is_wrong_is_named(client: MSJobClient) -> None:
         client.submit(job(colour="red"))
     with pytest.raises(InvalidJobError, match=r"metadata.namespace: it is default, and the job is to go to other"):
         client.submit(msjob(), namespace="other")
+    with pytest.raises(InvalidJobError, match=r"it is no JSON: .*date .*; put quotes around such values"):
+        client.submit(job(annotations={"made": datetime.now(UTC).date()}))
+    with pytest.raises(RequestFailedError, match=r"MSJobs in namespace .* cannot be listed: found '='"):
+        client.list(selector="a=,=")
     with pytest.raises(RequestFailedError, match="namespace nowhere is not there; `kubectl create namespace nowhere`"):
         client.submit(job(), namespace="nowhere")
 
@@ -234,6 +240,13 @@ def test_what_a_job_that_has_ended_refuses(client: MSJobClient, jobs: Jobs) -> N
         client.scale("train", 3)
     assert caught.value.job is not None
     assert caught.value.job.succeeded
+
+
+def test_what_a_job_of_another_controller_refuses(client: MSJobClient, jobs: Jobs) -> None:
+    """Its pods are not here."""
+    jobs.create(managed_by="kueue.x-k8s.io/multikueue")
+    with pytest.raises(MSJobError, match=r"is left to kueue.x-k8s.io/multikueue, which has its pods: restart it there"):
+        client.restart("train")
 
 
 def test_what_a_suspended_job_refuses(client: MSJobClient, jobs: Jobs) -> None:

@@ -1,5 +1,6 @@
 """Which error a refused request becomes for its user, and the one line that it says."""
 
+import errno
 import re
 
 import pytest
@@ -88,6 +89,21 @@ def test_errors(error: kube.ApiError, kind: type[errors.MSJobError], said: str) 
     assert type(found) is kind
     assert said in str(found)
     assert "\n" not in str(found)
+
+
+def test_a_bad_question_is_no_bad_job() -> None:
+    """A selector that cannot be read, for one."""
+    error = kube.ApiError(400, "BadRequest", "unable to parse requirement", request="GET /apis/x")
+    assert type(translate(error, READING)) is errors.RequestFailedError
+
+
+def test_too_many_open_files() -> None:
+    """That is no fault of the cluster."""
+    error = kube.Unreachable("Cannot connect: [Too many open files]", request=JOB)
+    error.__cause__ = OSError(errno.EMFILE, "Too many open files")
+    found = translate(error, READING)
+    assert type(found) is errors.RequestFailedError
+    assert "`ulimit -n`" in str(found)
 
 
 def test_fields() -> None:
