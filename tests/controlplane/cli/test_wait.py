@@ -52,14 +52,14 @@ def test_it_fails(msjob: MsjobProgram, jobs: Jobs) -> None:
 
 def test_it_restarts(msjob: MsjobProgram, jobs: Jobs) -> None:
     """A restart is told with its cause, and is no end."""
-    jobs.create(scheduler=None, worker=role(1, restart_policy="OnFailure"), run_policy={"backoffLimit": 3})
+    jobs.create(worker=role(1, restart_policy="OnFailure"), run_policy={"backoffLimit": 3})
     with msjob.start("wait", "train") as program:
-        jobs.run(1)
+        jobs.run(2)
         shows_running(program)
         jobs.finish("worker-0", code=137)
         program.wait_shown(r"Restarting .*restarts 1  is restarting: pod train-worker-0 failed: .* 137")
-        jobs.wait_attempt(1, 1)
-        jobs.run(1)
+        jobs.wait_attempt(1, 2)
+        jobs.run(2)
         jobs.finish("worker-0")
         outcome = program.ended()
 
