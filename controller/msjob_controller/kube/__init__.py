@@ -11,6 +11,8 @@ transport  requests, retries, paging, watch streams
 ratelimit  token bucket
 backoff    how long to wait after the n-th failure
 retry      which request is sent again, and when
+responses  what a response failed with, and connections that last
+lines      a watch stream, cut into its lines
 store      objects by key and index, ordered by resource version (no I/O)
 cache      `Informer`: list + watch -> `Store`
 queue      `KeyedQueue`: work by key, never one key twice at once

@@ -1,7 +1,6 @@
 """A watch stream, cut into its lines."""
 
 import json
-import socket
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
@@ -9,24 +8,6 @@ import aiohttp
 
 _LONGEST_LINE: Final = 64 * 2**20
 """Bytes. etcd stores 1.5 MB an object by default; nothing sane comes near this."""
-_KEEP_ALIVE: Final = (("TCP_KEEPIDLE", 30), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 3))
-"""Options that Linux has and other systems may lack: a vanished peer is noticed after one minute."""
-
-
-def keep_alive(response: aiohttp.ClientResponse) -> None:
-    """Let the kernel find out whether the other end is still there.
-
-    A watch may rightly be silent, so silence alone takes long to mean anything.
-    """
-    connection = response.connection
-    transport = None if connection is None else connection.transport
-    sock = None if transport is None else transport.get_extra_info("socket")
-    if sock is None:
-        return
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    for name, value in _KEEP_ALIVE:
-        if hasattr(socket, name):
-            sock.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 async def json_lines(content: aiohttp.StreamReader) -> AsyncIterator[dict[str, Any]]:

@@ -25,18 +25,16 @@ from urllib.parse import urlencode
 import aiohttp
 import yarl
 
-from msjob_controller.kube import retry
+from msjob_controller.kube import responses, retry
 from msjob_controller.kube.connection import Connection
 from msjob_controller.kube.errors import (
-    ApiError,
     Gone,
     ServerError,
     TooManyRequests,
     Unauthorized,
     Unreachable,
-    from_response,
 )
-from msjob_controller.kube.lines import json_lines, keep_alive
+from msjob_controller.kube.lines import json_lines
 from msjob_controller.kube.paths import resource_of
 from msjob_controller.kube.ratelimit import TokenBucket
 
@@ -101,6 +99,7 @@ class Transport:
         self._server_hostname = connection.server_hostname
         self._credentials = connection.credentials
         self._credentials_version = -1
+        self._streams = responses.Streams()
         self._session = aiohttp.ClientSession(
             # The number of connections follows `_slots`: a limit of the pool would count watches, too.
             connector=aiohttp.TCPConnector(limit=0, ssl=connection.tls or True, keepalive_timeout=_KEEP_IDLE),
@@ -129,6 +128,7 @@ class Transport:
     async def close(self) -> None:
         """Close all connections; requests still in flight end as `Unreachable`."""
         await self._session.close()
+        await self._streams.wait_closed()
 
     async def request(  # noqa: PLR0913 - each has a default, all but two are keywords
         self,
@@ -391,13 +391,13 @@ class Transport:
                 code = str(response.status)
                 self._report(verb, path, code, started)
                 if response.status >= _FAILED:
-                    raise await _failure(response, request)
-                keep_alive(response)
+                    raise await responses.failure(response, request)
+                self._streams.add(response)
                 yield response.content
         except (aiohttp.ClientError, OSError, ValueError) as error:
             if code == _NO_ANSWER:
                 self._report(verb, path, code, started)
-            raise Unreachable(_what(error), request=request) from error
+            raise Unreachable(responses.what(error), request=request) from error
         except Unauthorized:
             await self._credentials.renew(self._credentials_version)
             raise
@@ -443,14 +443,14 @@ class Transport:
                     server_hostname=self._server_hostname,
                 ) as response:
                     if response.status >= _FAILED:
-                        failure = await _failure(response, f"{method} {path}")
+                        failure = await responses.failure(response, f"{method} {path}")
                         code = str(response.status)
                         raise failure
                     answer = await response.read()
                     code = str(response.status)
                     return answer
             except (aiohttp.ClientError, OSError) as error:
-                raise Unreachable(_what(error), request=f"{method} {path}") from error
+                raise Unreachable(responses.what(error), request=f"{method} {path}") from error
             finally:
                 self._report(verb, path, code, started)
 
@@ -482,17 +482,3 @@ def decode(body: bytes, request: str = "") -> Object:
         start = body[:80].decode(errors="replace")
         raise ServerError(502, "BadAnswer", f"expected a JSON object, got {start!r}", request=request)
     return content
-
-
-async def _failure(response: aiohttp.ClientResponse, request: str) -> ApiError:
-    return from_response(
-        response.status,
-        await response.read(),
-        phrase=response.reason or "",
-        retry_after=response.headers.get("Retry-After"),
-        request=request,
-    )
-
-
-def _what(error: Exception) -> str:
-    return str(error) or ("timed out" if isinstance(error, TimeoutError) else type(error).__name__)
