@@ -59,7 +59,7 @@ mkdir -p "$storage"
 MSJOB_IMAGE_WORK=$work setpriv --pdeathsig KILL \
     unshare --mount --pid --fork --kill-child --mount-proc \
     sh -c 'mount -t tmpfs tmpfs "$0" && exec "$@"' "$storage" \
-    "$root/.venv/bin/pytest" "$root/tests/image" "$@" &
+    "$root/.venv/bin/pytest" "$root/${MSJOB_IMAGE_TESTS:-tests/image}" "$@" &
 child=$!
 trap 'kill -s KILL "$child"; wait "$child" || true; exit 130' INT TERM HUP
 wait "$child"

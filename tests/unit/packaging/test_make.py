@@ -1,5 +1,6 @@
 """The Makefile: what it offers, and what it hands to the programs it calls."""
 
+import os
 import re
 from pathlib import Path
 
@@ -147,3 +148,22 @@ def test_variables_that_change_the_output_of_cdk8s_are_not_handed_on(tmp_path: P
 
     assert "UNRELATED=kept" in lines
     assert [line for line in lines if line.startswith("CDK8S_")] == []
+
+
+@pytest.mark.parametrize(
+    ("target", "folder"), [("test-image", "tests/image"), ("test-training-image", "tests/training_image")]
+)
+def test_tests_of_an_image_are_the_ones_of_their_target(tmp_path: Path, target: str, folder: str) -> None:
+    """Each target runs its own folder, with what was given to pytest, in namespaces that end with it."""
+    programs = tmp_path / "bin"
+    write_program(programs / "id", "echo 0")
+    write_program(programs / "setpriv", f'printf "%s\\n" "$@" >{tmp_path}/called')
+    for name in ("mkdir", "rmdir", "buildah", "mmdebstrap", "runc"):
+        write_program(programs / name, "exit 0")
+    settings = ["--assume-old=setup", "--assume-old=testbed", "PYTEST_ARGS=-k size"]
+
+    make(target, *settings, env={"PATH": f"{programs}:{os.environ['PATH']}"})
+
+    called = (tmp_path / "called").read_text().splitlines()
+    assert called[-4:] == [str(ROOT / ".venv" / "bin" / "pytest"), str(ROOT / folder), "-k", "size"]
+    assert {"--mount", "--pid", "--kill-child"} <= {*called}
