@@ -20,13 +20,15 @@ from pathlib import Path
 import msjob.cdk  # before constructs: it settles which Node.js runs, and with which banners
 
 import constructs
+import msjob_cli
+import msjob_client
 import msjob_controller
 
-for package in (constructs, msjob, msjob_controller):
+for package in (constructs, msjob, msjob_cli, msjob_client, msjob_controller):
     home = Path(package.__file__)
     assert home.is_relative_to(sys.prefix), f"{package.__name__} comes from {home}, not from the new environment"
 assert msjob.cdk.Construct is constructs.Construct
-for package in (msjob, msjob_controller):
+for package in (msjob, msjob_cli, msjob_client, msjob_controller):
     assert Path(package.__file__).with_name("py.typed").is_file(), f"{package.__name__} has no py.typed"
 PYTHON
 env/bin/msjob --help >/dev/null

@@ -9,6 +9,8 @@ import pytest
 from support.programs import ROOT
 
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"), key=lambda path: path.name)
+TRAINING = ROOT / "samples" / "training"
+"""Has the lock of the image that trains, which is for users and stands beside its Dockerfile."""
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PAGE = (ROOT / "docs" / "dependencies.md").read_text()
 
@@ -45,7 +47,7 @@ def test_the_lock_files_are_these() -> None:
     ]
 
 
-@pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.stem)
+@pytest.mark.parametrize("lock", [*LOCKS, TRAINING / "requirements.txt"], ids=lambda lock: lock.stem)
 def test_every_package_has_hashes(lock: Path) -> None:
     """Nothing is installed that was not seen when the file was written."""
     packages = requirements(lock)
@@ -56,7 +58,11 @@ def test_every_package_has_hashes(lock: Path) -> None:
     assert (unhashed, malformed) == (set(), set())
 
 
-@pytest.mark.parametrize("file", sorted((ROOT / "requirements").iterdir()), ids=lambda file: file.name)
+@pytest.mark.parametrize(
+    "file",
+    [*sorted((ROOT / "requirements").iterdir()), *sorted(TRAINING.glob("requirements.*"))],
+    ids=lambda file: file.name,
+)
 def test_no_address_is_recorded(file: Path) -> None:
     """The files work with any index or mirror, and tell nobody which one was used."""
     text = file.read_text()
@@ -111,3 +117,26 @@ def test_development_dependencies_are_told() -> None:
     tools = [(ROOT / "requirements" / f"{name}.in").read_text().strip() for name in ("bootstrap", "go")]
 
     assert told("For development") == names(PROJECT["dependency-groups"]["dev"] + tools)
+
+
+def test_packages_of_the_image_that_trains_are_told() -> None:
+    """Each package that users train with has its reason, and is locked."""
+    lines = (TRAINING / "requirements.in").read_text().splitlines()
+    wanted = names([line for line in lines if line.strip() and not line.startswith("#")])
+
+    assert told("In the image that trains") == wanted
+    assert wanted <= set(requirements(TRAINING / "requirements.txt"))
+
+
+def test_go_modules_are_told() -> None:
+    """Each module that a program is built from has its reason."""
+    packages = [
+        package
+        for file in sorted((ROOT / "tests" / "support" / "testbed").glob("*/go.mod"))
+        for package in re.findall(r"^(?:tool |\t)(\S+/\S+)$", file.read_text(), re.MULTILINE)
+    ]
+    modules = {name for name in told("Programs for tests and the demo") if "/" in name}
+
+    assert len(packages) > 5
+    assert [package for package in packages if not any(f"{package}/".startswith(f"{name}/") for name in modules)] == []
+    assert {name for name in modules if not any(f"{package}/".startswith(f"{name}/") for package in packages)} == set()

@@ -21,7 +21,9 @@ def test_modules_are_small() -> None:
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("module", ["msjob.api", "msjob_cli", "msjob_controller.policy", "msjob_controller.main"])
+@pytest.mark.parametrize(
+    "module", ["msjob.api", "msjob_cli", "msjob_client", "msjob_controller.policy", "msjob_controller.main"]
+)
 def test_module_starts_no_node(module: str) -> None:
     """What builds no construct neither imports the construct library nor starts a Node.js."""
     check = f"import sys, {module}; print({{'cdk8s', 'constructs', 'jsii'}} & {{*sys.modules}})"
