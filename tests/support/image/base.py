@@ -1,6 +1,5 @@
 """The base image where none can be pulled: Debian 12 with its Python, from Debian's packages."""
 
-import fcntl
 import hashlib
 import os
 import platform
@@ -12,6 +11,7 @@ from typing import Final
 
 from support.testbed.builder import cache_root
 from support.testbed.errors import HarnessError
+from support.testbed.locking import locked
 from support.testbed.progress import Progress
 
 SUITE: Final = "bookworm"
@@ -46,8 +46,7 @@ def find_base(progress: Progress) -> Path:
     if archive.exists():
         return archive
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "base.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(folder / "base.lock", "another process makes the base image; waiting for it", progress):
         if not archive.exists():  # another run may have made it meanwhile
             _make_whole(archive, progress)
     return archive

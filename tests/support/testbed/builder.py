@@ -3,17 +3,16 @@
 A build that ends early, however, leaves neither a compiler that goes on nor its files.
 """
 
-import contextlib
-import fcntl
 import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from support.testbed.errors import HarnessError
 from support.testbed.golang import Go, find_go
+from support.testbed.locking import locked
 from support.testbed.pins import Pins
 from support.testbed.processes import ProgramGroup
 from support.testbed.progress import Progress
@@ -21,6 +20,7 @@ from support.testbed.sources import SOURCES, stamps, version
 
 _NEWS_EVERY = 60.0
 _LINES_SHOWN = 20
+_WAITING = "another process is building the control plane; waiting for it"
 
 
 def cache_root() -> Path:
@@ -68,7 +68,7 @@ def build(names: Sequence[str], pins: Pins, progress: Progress) -> None:
     folder = cache_folder(pins)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _locked(folder / "build.lock", progress):
+        with locked(folder / "build.lock", _WAITING, progress):
             missing = [name for name in names if not cached(name, pins).exists()]
             if not missing:
                 return
@@ -87,17 +87,6 @@ def build(names: Sequence[str], pins: Pins, progress: Progress) -> None:
             f"the programs of the control plane cannot be kept in {folder}: {error}\n"
             "What to do: set MSJOB_CACHE to a folder that this user can write to, with 3 GB free."
         ) from error
-
-
-@contextlib.contextmanager
-def _locked(path: Path, progress: Progress) -> Iterator[None]:
-    with path.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            progress(f"another process is building the control plane; waiting for it ({path})")
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _build(name: str, go: Go, pins: Pins, progress: Progress) -> float:

@@ -1,7 +1,6 @@
 """The Python environment of the training image, in the cache and not in the checkout: MindSpore takes 2.7 GB."""
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 from support.programs import ROOT
 from support.testbed.builder import cache_root
 from support.testbed.errors import HarnessError
+from support.testbed.locking import locked
 from support.testbed.progress import Progress, to_stderr
 
 SOURCE = ROOT / "samples" / "training"
@@ -21,6 +21,7 @@ SOURCE = ROOT / "samples" / "training"
 _REQUIREMENTS = SOURCE / "requirements.txt"
 _UV = ROOT / ".venv" / "bin" / "uv"
 _LONGEST_INSTALL = 900.0
+_WAITING = "another process trains, or installs MindSpore; waiting for it"
 
 
 def training_environment(progress: Progress = to_stderr) -> Path:
@@ -38,7 +39,7 @@ def training_environment(progress: Progress = to_stderr) -> Path:
     stamp = folder / "complete"
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(folder.with_suffix(".lock"), progress):
+        with locked(folder.with_suffix(".lock"), _WAITING, progress):
             if not stamp.exists():
                 _make(folder, progress)
                 stamp.touch()
@@ -55,18 +56,7 @@ def exclusive(progress: Progress = to_stderr) -> Iterator[None]:
     """Let one run at a time train on this machine: the port of a MindSpore Scheduler is there once."""
     folder = cache_root() / "training"
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder / "run.lock", progress):
-        yield
-
-
-@contextlib.contextmanager
-def _locked(path: Path, progress: Progress) -> Iterator[None]:
-    with path.open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            progress(f"another process trains, or installs MindSpore; waiting for it ({path})")
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(folder / "run.lock", _WAITING, progress):
         yield
 
 
