@@ -24,6 +24,7 @@ from support.testbed.controlplane import ControlPlane
 from support.testbed.errors import HarnessError, NotFoundError
 from support.testbed.kubectl import Kubectl
 from support.testbed.kubelet import Kubelet
+from support.testbed.logs import LogServer
 from support.testbed.progress import to_stderr
 
 _SAFE_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -153,6 +154,15 @@ def kubelet(admin: Client, namespace: str) -> Iterator[Kubelet]:
     kubelet = Kubelet(admin, node=f"node-{namespace}", namespace=namespace).play(run=False)
     yield kubelet
     kubelet.close()
+
+
+@pytest.fixture
+def logs(control_plane: ControlPlane, admin: Client, namespace: str, kubelet: Kubelet) -> Iterator[LogServer]:
+    """What serves the logs of the pods in the test's namespace; ask for it before a pod is bound to a node."""
+    certificate = control_plane.folder / "certs" / "apiserver.crt"
+    with LogServer(admin, namespace, certificate) as server:
+        kubelet.port = server.port
+        yield server
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """`msjob` as people call it, who may do in one namespace what `edit` or `view` allows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,8 +11,6 @@ from support.operator import Operators
 from support.testbed.client import Client
 from support.testbed.controlplane import ControlPlane
 from support.testbed.kubeconfig import write_kubeconfig
-from support.testbed.kubelet import Kubelet
-from support.testbed.logs import LogServer
 from support.testbed.serviceaccount import service_account_kubeconfig
 from support.testbed.waiting import wait_for
 
@@ -61,15 +59,6 @@ def admin_msjob(control_plane: ControlPlane, admin: Client, namespace: str, tmp_
         namespace=namespace,
     )
     return MsjobProgram(path, tmp_path)
-
-
-@pytest.fixture
-def logs(control_plane: ControlPlane, admin: Client, namespace: str, kubelet: Kubelet) -> Iterator[LogServer]:
-    """What serves the logs of the pods in the test's namespace; ask for it before a pod is bound to a node."""
-    certificate = control_plane.folder / "certs" / "apiserver.crt"
-    with LogServer(admin, namespace, certificate) as server:
-        kubelet.port = server.port
-        yield server
 
 
 def _wait_joined(admin: Client, role: str) -> None:

@@ -6,11 +6,8 @@ from pathlib import Path
 import pytest
 
 from msjob_client import AsyncMSJobClient, MSJobClient
-from support.testbed.client import Client
 from support.testbed.controlplane import ControlPlane
 from support.testbed.kubeconfig import write_kubeconfig
-from support.testbed.kubelet import Kubelet
-from support.testbed.logs import LogServer
 
 
 @pytest.fixture
@@ -37,12 +34,3 @@ async def aclient(kubeconfig: Path) -> AsyncIterator[AsyncMSJobClient]:
     """An asynchronous client in the test's namespace."""
     async with await AsyncMSJobClient.connect(kubeconfig=kubeconfig) as client:
         yield client
-
-
-@pytest.fixture
-def logs(control_plane: ControlPlane, admin: Client, namespace: str, kubelet: Kubelet) -> Iterator[LogServer]:
-    """What serves the logs of the pods in the test's namespace; ask for it before a pod is bound to a node."""
-    certificate = control_plane.folder / "certs" / "apiserver.crt"
-    with LogServer(admin, namespace, certificate) as server:
-        kubelet.port = server.port
-        yield server
