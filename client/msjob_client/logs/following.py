@@ -12,7 +12,7 @@ from msjob_client.job import MSJob
 from msjob_client.line import LogLine
 from msjob_client.logs.board import Board
 from msjob_client.logs.merging import merged, whole
-from msjob_client.logs.source import Source, Start
+from msjob_client.logs.source import IsMine, Source, Start, before
 from msjob_client.logs.wanted import Wanted
 from msjob_client.pod import PodView, in_order
 from msjob_client.server import Server, owned, pods_of, pods_path
@@ -154,7 +154,7 @@ class Following:
     # -- one container ---------------------------------------------------------------------------------------------
 
     def _begin(self, source: Source) -> None:
-        source.is_here = functools.partial(self._refresh, source)
+        source.whose = functools.partial(self._whose, source)
         task = asyncio.create_task(self._guarded(self._follow(source)))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -239,14 +239,22 @@ class Following:
                 await self._lines.put(line)
         return heard
 
+    async def _whose(self, source: Source) -> IsMine:
+        """Which entries of an answer that has just begun are of the pod that is meant."""
+        found = await self._named_like(source)
+        return before(None if found is None or found.uid == source.pod.uid else found, source.container)
+
     async def _refresh(self, source: Source) -> bool:
         """Look at a pod. False if it is gone, though another of its name be there."""
-        try:
-            found = await self._server.transport.get(resource_path("v1", "pods", source.pod.namespace, source.pod.name))
-        except NotFound:
+        found = await self._named_like(source)
+        if found is None or found.uid != source.pod.uid:
             return False
-        pod = PodView.read(found)
-        if pod.uid != source.pod.uid:
-            return False
-        source.pod = pod
+        source.pod = found
         return True
+
+    async def _named_like(self, source: Source) -> PodView | None:
+        path = resource_path("v1", "pods", source.pod.namespace, source.pod.name)
+        try:
+            return PodView.read(await self._server.transport.get(path))
+        except NotFound:
+            return None

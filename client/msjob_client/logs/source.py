@@ -9,14 +9,16 @@ from msjob_client.logs.entries import Cutter, Entry
 from msjob_client.logs.seen import Seen
 from msjob_client.pod import ContainerView, PodView
 from msjob_client.reading import at
-from msjob_controller.kube.errors import NotFound
 from msjob_controller.kube.paths import resource_path
 from msjob_controller.kube.transport import Transport
 
 SILENCE: Final = 300.0
 """Seconds without a line after which a log that is followed is asked for anew, in case that the connection is dead."""
 
-IsHere = Callable[[], Awaitable[bool]]
+_BEGUN: Final = frozenset({"running", "terminated"})
+
+IsMine = Callable[[Entry], bool]
+Whose = Callable[[], Awaitable[IsMine]]
 
 
 class Start(NamedTuple):
@@ -45,8 +47,8 @@ class Source:
         container: The container.
         run: Which run of the container is read: the restarts by the kubelet before it.
         rest: What the last answer had of a line without an end.
-        is_here: Asked once an answer has begun: whether the pod of that name is still the one that is meant. If it is
-            not, the answer is the log of another. None to take that for granted.
+        whose: Asked once an answer has begun: which of its entries are of the pod that is meant, since by then another
+            one may have its name. None to take all of them for it.
         done: Whether there is nothing more to read.
     """
 
@@ -59,7 +61,7 @@ class Source:
         self._start: Start | None = start
         self._seen = Seen()
         self.rest: tuple[Entry, ...] = ()
-        self.is_here: IsHere | None = None
+        self.whose: Whose | None = None
         self.done = False
 
     @property
@@ -81,7 +83,7 @@ class Source:
     def readable(self) -> bool:
         """Whether the container has begun to run, so that there is a log."""
         view = self.view
-        return view is not None and (view.state in {"running", "terminated"} or view.restarts > 0)
+        return view is not None and (view.state in _BEGUN or view.restarts > 0)
 
     @property
     def ended(self) -> bool:
@@ -110,7 +112,6 @@ class Source:
             What has not been told yet.
 
         Raises:
-            NotFound: The pod is gone.
             ApiError: The log is refused, or the answer broke off.
         """
         cutter = Cutter()
@@ -118,20 +119,19 @@ class Source:
         silent = self._start is not None and self._start.tail == 0
         self._seen.reopen()
         chunks = self._transport.stream_bytes(self._path, params, silence=SILENCE)
-        is_here = self.is_here
+        is_mine: IsMine | None = None
         async with contextlib.aclosing(chunks) as answer:
             async for chunk in answer:
-                if is_here is not None and not await is_here():
-                    raise NotFound(404, "NotFound", f"pod {self.pod.name} is gone", request=f"GET {self._path}")
-                is_here = None
-                for entry in filter(self._seen.is_news, cutter.feed(chunk)):
+                if is_mine is None:
+                    is_mine = _anybodys if self.whose is None else await self.whose()
+                for entry in filter(self._seen.is_news, filter(is_mine, cutter.feed(chunk))):
                     if not silent:
                         yield self._line(entry)
                     # After it was told: what a reader who is cancelled did not take is told again.
                     self._seen.add(entry)
                     self._start = None
         self._start = None
-        self.rest = tuple(filter(self._seen.is_news, cutter.flush()))
+        self.rest = tuple(filter(self._seen.is_news, filter(is_mine, cutter.flush())))
 
     @property
     def caught_up(self) -> bool:
@@ -172,3 +172,25 @@ class Source:
             time=entry.time,
             text=entry.text.decode(errors="replace"),
         )
+
+
+def before(successor: PodView | None, container: str) -> IsMine:
+    """Tell the entries of a pod from those of the one that has its name now.
+
+    Args:
+        successor: The pod that has the name; None if none has.
+        container: The container that is read.
+    """
+    view = None if successor is None else successor.container(container)
+    if view is None or successor is None or not (view.restarts or view.state in _BEGUN):
+        # One that has not begun has no log, so that the answer cannot be its own.
+        return _anybodys
+    began = view.started if view.started is not None and not view.restarts else successor.created
+    if began is None:
+        return lambda _: False
+    stamp = int(began.timestamp()) * 10**9
+    return lambda entry: entry.stamp is not None and entry.stamp < stamp
+
+
+def _anybodys(_: Entry) -> bool:
+    return True

@@ -30,6 +30,7 @@ metadata:
   labels: {team: vision}
 spec:
   launchMode: Standalone
+  successPolicy: AllWorkers
   msReplicaSpecs:
     Worker:
       replicas: 2

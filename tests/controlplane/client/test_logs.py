@@ -338,6 +338,42 @@ def test_a_deleted_job_ends_it(client: MSJobClient, jobs: Jobs, logs: LogServer)
         assert reader.end() == ["worker-0: hello"]
 
 
+def test_a_pod_that_goes_while_its_last_words_are_on_their_way(
+    client: MSJobClient, jobs: Jobs, logs: LogServer
+) -> None:
+    """They are told: by the time they arrive no pod has its name, or one that has not begun."""
+    jobs.create(scheduler=None, worker=2, launch_mode="Standalone", restart_policy="OnFailure")
+    jobs.run(2)
+    with following(client) as reader:
+        wait_for(lambda: logs.followed("train-worker-0") and logs.followed("train-worker-1"))
+        uid = jobs.pods()["worker-1"]["metadata"]["uid"]
+
+        def replace() -> None:
+            jobs.delete_pods(["worker-1"])
+            wait_for(lambda: jobs.pods().get("worker-1", {"metadata": {"uid": uid}})["metadata"]["uid"] != uid)
+
+        logs.meanwhile["train-worker-1"] = replace
+        logs.write("train-worker-1", "last words of 1")
+        reader.wait("worker-1: last words of 1")
+        jobs.run(2)
+        logs.write("train-worker-1", "first words of its successor")
+        reader.wait("worker-1: first words of its successor")
+
+        def remove() -> None:
+            jobs.delete()
+            jobs.client.wait_gone("v1/pods", "train-worker-0", jobs.namespace)
+
+        logs.meanwhile["train-worker-0"] = remove
+        logs.write("train-worker-0", "last words of 0")
+        for pod in ("train-worker-0",):
+            logs.end(pod)
+        assert sorted(reader.end()) == [
+            "worker-0: last words of 0",
+            "worker-1: first words of its successor",
+            "worker-1: last words of 1",
+        ]
+
+
 @pytest.mark.usefixtures("own_operators")
 def test_the_api_server_falls(control_plane: ControlPlane, client: MSJobClient, jobs: Jobs, logs: LogServer) -> None:
     """All connections break at once, and nothing can be opened for a while; then reading goes on."""

@@ -12,7 +12,7 @@ import ssl
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -54,11 +54,13 @@ class LogServer:
     Attributes:
         requests: The query of each request by pod, in their order.
         refuse: Status to answer with, by pod, instead of a log.
+        meanwhile: What happens, by pod, after its log has been found and before a line of it is sent; once.
     """
 
     def __init__(self, client: Client, namespace: str, certificate: Path) -> None:
         self.requests: dict[str, list[dict[str, str]]] = defaultdict(list)
         self.refuse: dict[str, int] = {}
+        self.meanwhile: dict[str, Callable[[], object]] = {}
         self.client = client
         self.namespace = namespace
         self.changed = threading.Condition()
@@ -234,6 +236,8 @@ class _Handler(BaseHTTPRequestHandler):
         with logs.changed:
             budget = log.cuts.pop(0) if log.cuts else None
         for data in _answer(logs, log, query):
+            if data and (act := logs.meanwhile.pop(pod, None)) is not None:
+                act()
             if budget is not None and len(data) >= budget:
                 self._chunk(data[:budget])
                 self.close_connection = True
