@@ -85,7 +85,7 @@ def _advice(facts: Facts, job: MSJob, condition: Condition) -> Iterator[str]:
         case Reason.DEADLINE:
             yield "raise runPolicy.activeDeadlineSeconds, or let the program go on from its last checkpoint"
         case Reason.STARTUP_DEADLINE:
-            yield "see below why pods did not run: `kubectl get events` tells for an hour"
+            yield f"`kubectl get events -n {job.namespace}` tells for an hour why pods did not run"
             yield "raise runPolicy.startupDeadlineSeconds if nodes or images take that long"
         case Reason.FAILED_VALIDATION:
             yield "mend what the message names; `msjob validate -f FILE` finds the line"

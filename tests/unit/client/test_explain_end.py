@@ -77,7 +77,7 @@ FAILURES: dict[str, tuple[str, Json | None, Json, str, str]] = {
         None,
         {"startupDeadlineSeconds": 60},
         "not all of its pods ran within startupDeadlineSeconds of 60 s",
-        "startupDeadlineSeconds",
+        "`kubectl get events -n default` tells for an hour why pods did not run raise runPolicy.startupDeadlineSeconds",
     ),
     "invalid": ("MSJobFailedValidation", None, {}, "it breaks a rule", "`msjob validate -f FILE` finds the line"),
 }
