@@ -30,6 +30,18 @@ def test_interrupted_in_the_middle(number: signal.Signals, code: int) -> None:
     assert "Traceback" not in running.text
 
 
+def test_interrupted_from_a_terminal() -> None:
+    """Ctrl-C reaches make, the demo and all else in the process group at once; pressed again, it cuts nothing short."""
+    with demo(make=True) as running:
+        running.wait_text(RUNNING)
+        running.signal(signal.SIGINT, everyone=True)
+        running.signal(signal.SIGINT, everyone=True)
+        running.wait()
+        running.wait_gone()
+
+    assert "Traceback" not in running.text
+
+
 def test_killed_in_the_middle() -> None:
     """SIGKILL, of which the demo knows nothing: the guard ends all it started, the operator's Node.js too."""
     with demo() as running:
