@@ -113,7 +113,6 @@ class Form:
         prefix: with the pod before each line.
         containers: with the container, too.
         timestamps: with the time.
-        coloured: None to use colours on a terminal.
     """
 
     def __init__(
@@ -124,12 +123,11 @@ class Form:
         prefix: bool,
         containers: bool,
         timestamps: bool,
-        coloured: bool | None = None,
     ) -> None:
         self._prefix = prefix
         self._containers = containers
         self._timestamps = timestamps
-        self._coloured = _on_terminal() if coloured is None else coloured
+        self._coloured = _on_terminal()
         last = {role.lower(): counts.replicas - 1 for role, counts in job.roles.items() if counts.replicas}
         shown = ((role, index) for role, index in last.items() if not roles or role in roles)
         self._width = max((len(f"{role}-{index}") for role, index in shown), default=0)
