@@ -1,11 +1,13 @@
-"""The first job of the README, in a cluster, with the commands that it names in the order in which it names them."""
+"""The README, in a cluster: what its job dies of, and its first job, with the commands in the order of the page."""
 
 import re
 import shlex
 from typing import Final
 
 import pytest
+import yaml
 
+from msjob_cli.main import GROUPS
 from support.live_jobs import Jobs
 from support.msjob_program import MsjobProgram
 from support.programs import ROOT
@@ -16,10 +18,11 @@ NAME: Final = "train-cpu"
 
 
 def commands() -> list[list[str]]:
-    """The arguments of `msjob` in the section on the first job, once it can be called by name."""
+    """The arguments of `msjob` in the section on the first job, for those that work in a cluster."""
     section = README.partition("\n## First job\n")[2].partition("\n## ")[0]
-    block = "".join(re.findall(r"```console\n(.*?)```", section, re.DOTALL)).partition("activate\n")[2]
-    return [shlex.split(line, comments=True)[1:] for line in block.splitlines() if line.startswith("msjob ")]
+    block = "".join(re.findall(r"```console\n(.*?)```", section, re.DOTALL))
+    lines = [shlex.split(line, comments=True)[1:] for line in block.splitlines() if line.startswith("msjob ")]
+    return [line for line in lines if line[0] in GROUPS["In a cluster"]]
 
 
 @pytest.mark.usefixtures("operator")
@@ -42,3 +45,19 @@ def test_first_job(msjob: MsjobProgram, jobs: Jobs, logs: LogServer) -> None:
         assert waiting.ended().code == 0
         assert following.ended().code == 0
     assert msjob(*why).lines[0].startswith(f"MSJob {NAME} succeeded")
+
+
+@pytest.mark.usefixtures("operator")
+def test_why(msjob: MsjobProgram, jobs: Jobs, namespace: str) -> None:
+    """What the page shows at its top is what is told of the job above it, once a Worker has failed."""
+    jobs.create(yaml.safe_load(README.partition("```yaml\n")[2].partition("```")[0]))
+    jobs.run(3, NAME)
+    jobs.finish("worker-1", name=NAME, code=1)
+    jobs.wait_state("Failed", NAME)
+
+    outcome = msjob("why", NAME)
+
+    shown = README.partition(f"$ msjob why {NAME}\n")[2].partition("  ...\n```")[0]
+    told = outcome.out.replace(jobs.kubelet.node, "node-1").replace(f"-n {namespace}", "-n default")
+    assert shown
+    assert re.sub(r"\d+ s ago", "just now", told).startswith(shown)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from msjob_cli.main import GROUPS
 from support.cli import msjob_call
 from support.programs import ROOT
 
@@ -44,9 +45,9 @@ def test_targets_are_there() -> None:
 
 @pytest.mark.timeout(30)
 def test_offline_examples_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the README calls by its path in the checkout works there as it stands, without a cluster."""
+    """What needs no cluster works in the checkout as it stands."""
     monkeypatch.chdir(ROOT)
-    lines = [command for command in COMMANDS if command.startswith(".venv/bin/msjob ")]
+    lines = [line for line in COMMANDS if line.startswith("msjob ") and shlex.split(line)[1] in GROUPS["Offline"]]
     assert {shlex.split(line)[1] for line in lines} == {"validate", "render"}
 
     for line in lines:
@@ -61,3 +62,15 @@ def test_files_of_examples_are_there() -> None:
 
     assert files
     assert [file for file in files if not Path(ROOT / file).exists()] == []
+
+
+def test_job_is_the_one_of_the_picture(tmp_path: Path) -> None:
+    """The job at the top is valid, has no warning, and is drawn as the sample is that the picture is made of."""
+    file = tmp_path / "job.yaml"
+    file.write_text(README.partition("```yaml\n")[2].partition("```")[0])
+
+    validated, drawn = (msjob_call(command, "-f", str(file)) for command in ("validate", "graph"))
+
+    assert validated.out == f"{file}: default/train-cpu is valid\n"
+    assert (drawn.code, drawn.err) == (0, "")
+    assert f"```mermaid\n{drawn.out}```" in README
