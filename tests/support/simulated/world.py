@@ -33,7 +33,6 @@ class World:
         self.operator = Operator(self.cluster, self.kubelets, Laws(self.cluster, self.kubelets))
         self._spec = job
         self._jumped = -10.0
-        self._orphans: set[str] = set()
         self._allocating: set[str] = set()
         self.create_job(status)
 
