@@ -80,6 +80,24 @@ def choose_image(asked: str) -> str:
         raise ImageError(f"IMG: {error.problems[0].message}") from error
 
 
+def choose_moment(asked: str, commit: int) -> int:
+    """Give the time of the image, in seconds since 1970.
+
+    Args:
+        asked: ``SOURCE_DATE_EPOCH`` (https://reproducible-builds.org/specs/source-date-epoch/); empty for that of the
+            commit.
+        commit: when the sources were made.
+
+    Raises:
+        ImageError: it is no such number.
+    """
+    if not asked:
+        return commit
+    if not re.fullmatch(r"[0-9]{1,11}", asked):
+        raise ImageError(f"SOURCE_DATE_EPOCH={asked} is no number of seconds since 1970")
+    return int(asked)
+
+
 def build_arguments(*, version: str, revision: str, seconds: int, python_image: str, source: str) -> dict[str, str]:
     """Give the ARGs of the Dockerfile.
 
@@ -197,7 +215,7 @@ def build(environ: Mapping[str, str]) -> None:
     arguments = build_arguments(
         version=tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"],
         revision=commit,
-        seconds=int(environ.get("SOURCE_DATE_EPOCH") or seconds),
+        seconds=choose_moment(environ.get("SOURCE_DATE_EPOCH", ""), seconds),
         python_image=environ.get("PYTHON_IMAGE", ""),
         source=environ.get("SOURCE", ""),
     )

@@ -143,8 +143,9 @@ def test_no_builder(tmp_path: Path, variables: dict[str, str], message: str) -> 
     [
         ({"IMG": "Not An Image"}, "image: IMG: 'Not An Image' is not an image reference"),
         ({"BUILDER_ARGS": "'unclosed"}, "image: BUILDER_ARGS='unclosed: No closing quotation"),
+        ({"SOURCE_DATE_EPOCH": "today"}, "image: SOURCE_DATE_EPOCH=today is no number of seconds since 1970"),
     ],
-    ids=["name", "arguments"],
+    ids=["name", "arguments", "moment"],
 )
 def test_faults_in_settings(bin_folder: Path, variables: dict[str, str], message: str) -> None:
     """A setting that makes no sense is named, and nothing is started."""

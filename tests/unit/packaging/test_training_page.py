@@ -13,12 +13,9 @@ DOCKERFILE = (FOLDER / "Dockerfile").read_text(encoding="utf-8")
 
 
 def test_paths_are_there() -> None:
-    """Every file that the page links to is in the checkout, and so is each that a command names."""
-    linked = [path for path in re.findall(r"\]\(([^)#:]+)", PAGE) if path]
+    """Every file that a command names is in the checkout."""
     named = re.findall(r"\b(samples/[\w./]+)", PAGE)
 
-    assert len(linked) > 5
-    assert [path for path in linked if not (ROOT / "docs" / path).exists()] == []
     assert len(named) > 3
     assert [path for path in named if not (ROOT / path.rstrip(".")).exists()] == []
 
