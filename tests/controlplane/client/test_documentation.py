@@ -14,7 +14,7 @@ from support.live_jobs import Jobs
 from support.programs import ROOT
 from support.testbed.client import Client
 from support.testbed.logs import LogServer
-from support.testbed.serviceaccount import service_account_kubeconfig
+from support.testbed.serviceaccount import bound_account, service_account_kubeconfig
 from support.testbed.waiting import wait_for
 
 PAGE = (ROOT / "docs/reference/client.md").read_text()
@@ -45,14 +45,8 @@ spec:
 @pytest.fixture
 def user(admin: Client, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An account with the Role of the page and no other right, in a folder with the file of the page."""
-    admin.create("v1/serviceaccounts", {"metadata": {"name": "user"}}, namespace)
     admin.create("rbac.authorization.k8s.io/v1/roles", ROLE, namespace)
-    binding = {
-        "metadata": {"name": "user"},
-        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": ROLE["metadata"]["name"]},
-        "subjects": [{"kind": "ServiceAccount", "name": "user", "namespace": namespace}],
-    }
-    admin.create("rbac.authorization.k8s.io/v1/rolebindings", binding, namespace)
+    bound_account(admin, namespace, "user", ROLE["metadata"]["name"], may="patch", kind="Role")
     kubeconfig = service_account_kubeconfig(admin, namespace, "user", tmp_path / "kubeconfig")
     monkeypatch.setenv("KUBECONFIG", str(kubeconfig))
     monkeypatch.chdir(tmp_path)

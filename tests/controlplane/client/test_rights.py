@@ -22,7 +22,7 @@ from support.testbed.client import Client
 from support.testbed.controlplane import ControlPlane
 from support.testbed.kubeconfig import write_kubeconfig
 from support.testbed.logs import LogServer
-from support.testbed.serviceaccount import service_account_kubeconfig
+from support.testbed.serviceaccount import bound_account, service_account_kubeconfig
 
 OLD = "of-yesterday"
 """A token that no API server accepts."""
@@ -31,14 +31,10 @@ OLD = "of-yesterday"
 @pytest.fixture
 def user(admin: Client, namespace: str, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[MSJobClient]:
     """A client of a ServiceAccount that is bound, in its namespace alone, to the ClusterRole that the test names."""
-    admin.create("v1/serviceaccounts", {"metadata": {"name": "user"}}, namespace)
     if request.param:
-        binding = {
-            "metadata": {"name": "user"},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": request.param},
-            "subjects": [{"kind": "ServiceAccount", "name": "user", "namespace": namespace}],
-        }
-        admin.create("rbac.authorization.k8s.io/v1/rolebindings", binding, namespace)
+        bound_account(admin, namespace, "user", request.param, may="patch" if request.param == "edit" else "get")
+    else:
+        admin.create("v1/serviceaccounts", {"metadata": {"name": "user"}}, namespace)
     kubeconfig = service_account_kubeconfig(admin, namespace, "user", tmp_path / "user.kubeconfig")
     with MSJobClient.connect(kubeconfig=kubeconfig) as client:
         yield client
