@@ -176,8 +176,20 @@ class Following:
                 heard = False
             in_vain = 0 if heard else in_vain + 1
             if in_vain:
-                await asyncio.sleep(jittered(in_vain - 1, base=_FIRST_PAUSE, cap=_LONGEST_PAUSE))
+                await asyncio.sleep(_FIRST_PAUSE)
+                await self._rest(source, jittered(in_vain - 1, base=_FIRST_PAUSE, cap=_LONGEST_PAUSE))
         source.done = True
+
+    async def _rest(self, source: Source, seconds: float) -> None:
+        """Wait before the next try, and no longer than until there will be no more to read."""
+
+        def over() -> bool:
+            source.pod = self._board.pods.get(source.pod.uid, source.pod)
+            return source.ended or self._board.over or source.pod.uid not in self._board.pods
+
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._board.wait(source.pod.uid, over)
 
     async def _has_log(self, source: Source) -> bool:
         """Wait until a container has begun. False if it never will: its pod is gone, or the job is over."""
