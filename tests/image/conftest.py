@@ -1,7 +1,4 @@
-"""The operator's image, built once for the run, and a control plane with ``dist/`` for it.
-
-The image is built before the first test starts, so that no test's time limit counts the minutes of a build.
-"""
+"""The operator's image, built once for the run, and a control plane with ``dist/`` for it."""
 
 import os
 import shutil
@@ -15,13 +12,13 @@ import yaml
 
 from support.image.container import Container, Run, image_environment, image_user
 from support.image.oci import Mount, config
+from support.image.prepared import prepared
 from support.image.storage import BuiltImage
 from support.programs import ROOT
 from support.testbed.binaries import find_binaries
 from support.testbed.client import Object
 from support.testbed.controlplane import ControlPlane
-from support.testbed.errors import HarnessError
-from support.testbed.progress import to_stderr
+from support.testbed.progress import Progress
 
 _SAFE_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -33,23 +30,15 @@ LOGS = ROOT / "build" / "image-logs"
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Build the image before the first test; what that takes is shown even while pytest captures."""
-    if session.config.option.collectonly or not any(item.path.is_relative_to(HERE) for item in session.items):
-        return
-    work = os.environ.get("MSJOB_IMAGE_WORK")
-    if work is None:
-        raise pytest.UsageError("the tests of the image need namespaces of their own: run them with make test-image")
-    capture = session.config.pluginmanager.getplugin("capturemanager")
+    """Build the image before the first test."""
 
-    def show(line: str) -> None:
-        with capture.global_and_fixture_disabled():
-            to_stderr(line)
+    def make(folder: Path, progress: Progress) -> BuiltImage:
+        find_binaries(progress)
+        return BuiltImage(folder, progress)
 
-    try:
-        find_binaries(show)
-        session.config.stash[IMAGE] = BuiltImage(Path(work, "storage"), show)
-    except HarnessError as error:
-        raise pytest.UsageError(f"no image to test: {error}") from error
+    image = prepared(session, HERE, "test-image", make)
+    if image is not None:
+        session.config.stash[IMAGE] = image
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

@@ -10,31 +10,18 @@ import pytest
 
 from support.image.container import Container, Run, image_environment, image_user
 from support.image.oci import Mount, config
+from support.image.prepared import prepared
 from support.image.training import TrainingImage
-from support.testbed.errors import HarnessError
-from support.testbed.progress import to_stderr
 
 HERE = Path(__file__).parent
 IMAGE = pytest.StashKey[TrainingImage]()
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Build the image before the first test; what that takes is shown even while pytest captures."""
-    if session.config.option.collectonly or not any(item.path.is_relative_to(HERE) for item in session.items):
-        return
-    work = os.environ.get("MSJOB_IMAGE_WORK")
-    if work is None:
-        raise pytest.UsageError("these tests need namespaces of their own: run them with make test-training-image")
-    capture = session.config.pluginmanager.getplugin("capturemanager")
-
-    def show(line: str) -> None:
-        with capture.global_and_fixture_disabled():
-            to_stderr(line)
-
-    try:
-        session.config.stash[IMAGE] = TrainingImage(Path(work, "storage"), show)
-    except HarnessError as error:
-        raise pytest.UsageError(f"no image to train in: {error}") from error
+    """Build the image before the first test."""
+    image = prepared(session, HERE, "test-training-image", TrainingImage)
+    if image is not None:
+        session.config.stash[IMAGE] = image
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -137,7 +137,12 @@ class BuiltImage:
 
     def size(self) -> int:
         """Bytes of all its files."""
-        return sum(path.lstat().st_size for path in self.rootfs.rglob("*") if path.is_file() and not path.is_symlink())
+        return size_of(self.rootfs)
+
+
+def size_of(folder: Path) -> int:
+    """Bytes of all files in a folder; links are none."""
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
 def _driver(folder: Path) -> str:

@@ -1,13 +1,13 @@
 """The image that trains, built from ``samples/training`` as its Dockerfile says."""
 
 import os
-import runpy
 import sys
 import time
 from pathlib import Path
 from typing import Final
 
-from support.image.storage import Storage
+from build_image import pip_settings
+from support.image.storage import Storage, size_of
 from support.programs import ROOT, run_program
 from support.testbed.progress import Progress
 
@@ -41,18 +41,13 @@ class TrainingImage:
         self.seconds = time.monotonic() - start
         self.rootfs = storage.mount(IMAGE)
         self.config = storage.config(IMAGE)
-        progress(f"built it in {self.seconds:.0f} s: {self.size() / 1e9:.2f} GB")
-
-    def size(self) -> int:
-        """Bytes of all its files."""
-        return sum(path.lstat().st_size for path in self.rootfs.rglob("*") if path.is_file() and not path.is_symlink())
+        progress(f"built it in {self.seconds:.0f} s: {size_of(self.rootfs) / 1e9:.2f} GB")
 
 
 def _index(folder: Path) -> dict[Path, str]:
     """How this machine reaches its package index, to be mounted for the build alone: no layer keeps it."""
-    tool = runpy.run_path(str(ROOT / "tools" / "build_image.py"))
     listed = run_program(sys.executable, "-m", "pip", "config", "list").stdout
-    text, certificates = tool["pip_settings"](listed, os.environ)
+    text, certificates = pip_settings(listed, os.environ)
     config = folder / "pip.conf"
     config.write_text(text)
     return {config: "/etc/pip.conf"} | ({certificates: "/run/secrets/ca"} if certificates else {})
