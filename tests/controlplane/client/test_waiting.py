@@ -130,18 +130,16 @@ def test_a_job_that_goes(client: MSJobClient, jobs: Jobs) -> None:
     with pytest.raises(JobNotFoundError, match="there is no MSJob train"):
         client.wait("train", timeout=5)
     jobs.create(managed_by="kueue.x-k8s.io/multikueue")
-    timer = threading.Timer(0.5, jobs.delete)
-    timer.start()
     with pytest.raises(JobNotFoundError, match=r"MSJob train was deleted meanwhile"):
-        client.wait("train", timeout=20)
-    timer.join()
+        client.wait("train", timeout=20, on_change=lambda _: jobs.delete())
 
 
 async def test_waits_end_with_their_task(aclient: AsyncMSJobClient, jobs: Jobs) -> None:
-    """A wait that is cancelled hangs up."""
+    """A wait that is cancelled is over, and the client goes on."""
     jobs.create(managed_by="kueue.x-k8s.io/multikueue")
-    waiting = asyncio.create_task(aclient.wait("train"))
-    await asyncio.sleep(0.3)
+    begun = asyncio.Event()
+    waiting = asyncio.create_task(aclient.wait("train", on_change=lambda _: begun.set()))
+    await begun.wait()
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
