@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, Self
 
 from msjob.api import Role, meta
+from msjob.workload.environment import LOCAL_WORKERS, NODE_ID, NODE_RANK
 from msjob_client.reading import at, count, mapping, moment, number, objects, text
 
 State = Literal["waiting", "running", "terminated", ""]
@@ -207,7 +208,7 @@ def _rank(spec: Mapping[str, Any]) -> int | None:
     """The rank that MindSpore gives the first process of a pod, from the variables that decide it."""
     main = next((item for item in objects(spec.get("containers")) if item.get("name") == meta.CONTAINER), {})
     env = {text(item.get("name")): text(at(item, "value")) for item in objects(main.get("env"))}
-    local, node = _digits(env.get("MS_LOCAL_WORKER", "")), _digits(env.get("MS_NODE_RANK", ""))
+    local, node = _digits(env.get(LOCAL_WORKERS, "")), _digits(env.get(NODE_RANK, ""))
     if local is not None and node is not None:
         return local * node
-    return _digits(env.get("MS_NODE_ID", ""))
+    return _digits(env.get(NODE_ID, ""))

@@ -4,12 +4,13 @@ import asyncio
 from collections.abc import Awaitable
 from dataclasses import replace
 from datetime import datetime
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from msjob_client.errors import ForbiddenError, JobNotFoundError, NotInstalledError
 from msjob_client.event import EventView, about, merged
 from msjob_client.explain import Facts, Operator, explain
 from msjob_client.explain.absent import unattended
+from msjob_client.explain.facts import OPERATOR_LABEL
 from msjob_client.explanation import Explanation
 from msjob_client.faults import Doing, told
 from msjob_client.server import Server
@@ -17,9 +18,6 @@ from msjob_controller.kube.paths import resource_path
 
 T = TypeVar("T")
 U = TypeVar("U")
-
-_OPERATOR: Final = {"labelSelector": "app.kubernetes.io/name=ms-operator"}
-"""Labels of the Deployment in dist/0003-operator.yaml."""
 
 
 async def why(server: Server, name: str, namespace: str, now: datetime) -> Explanation:
@@ -58,7 +56,9 @@ async def _absent(server: Server, name: str, namespace: str) -> Facts:
 
 async def _operators(server: Server) -> tuple[Operator, ...]:
     with told(Doing("the operator cannot be looked for")):
-        found, _ = await server.transport.list(resource_path("apps/v1", "deployments"), _OPERATOR)
+        found, _ = await server.transport.list(
+            resource_path("apps/v1", "deployments"), {"labelSelector": OPERATOR_LABEL}
+        )
     return tuple(map(Operator.read, found))
 
 

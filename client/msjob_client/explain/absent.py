@@ -3,9 +3,9 @@
 from datetime import datetime
 from typing import Final
 
-from msjob.api import EventReason
+from msjob.api import EventReason, meta
 from msjob_client.explain import words
-from msjob_client.explain.facts import Facts, changed
+from msjob_client.explain.facts import OPERATOR_LABEL, Facts, changed
 from msjob_client.explanation import Explanation, Kind
 from msjob_client.job import MSJob
 
@@ -22,7 +22,7 @@ def not_installed(facts: Facts) -> Explanation:
         namespace=facts.namespace,
         kind=Kind.NOT_INSTALLED,
         verdict="This cluster knows no MSJobs.",
-        because=("The CustomResourceDefinition msjobs.mindspore.gitee.com is not installed.",),
+        because=(f"The CustomResourceDefinition {meta.CRD_NAME} is not installed.",),
         advice=(_INSTALL,),
     )
 
@@ -61,7 +61,7 @@ def managed_elsewhere(job: MSJob) -> Explanation:
         because=words.kept(("spec.managedBy, or runPolicy.managedBy, names it.", words.said(job, job.message))),
         advice=(
             "look for the job in the cluster that it was sent to"
-            if "multikueue" in job.managed_by
+            if job.managed_by == meta.MANAGED_BY_MULTIKUEUE
             else f"ask {job.managed_by} about it",
             "a job for this operator is submitted without managedBy: the field cannot be changed",
         ),
@@ -82,9 +82,7 @@ def unattended(facts: Facts, job: MSJob, now: datetime) -> Explanation | None:
     advice = []
     if facts.operators is None:
         lines.append("Whether the operator is there cannot be seen with your rights.")
-        advice.append(
-            "ask an administrator whether the operator runs: Deployments labelled app.kubernetes.io/name=ms-operator"
-        )
+        advice.append(f"ask an administrator whether the operator runs: Deployments labelled {OPERATOR_LABEL}")
     elif not facts.operators:
         lines.append("No namespace has a Deployment of the operator; it may also run outside the cluster.")
         advice.append(_INSTALL)

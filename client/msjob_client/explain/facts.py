@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import Any, Final, Self
 
+from msjob.installed import PROJECT
 from msjob_client.event import EventView
 from msjob_client.job import MSJob
 from msjob_client.pod import PodView
 from msjob_client.reading import at, count, moment, number, objects, text
+
+OPERATOR_LABEL: Final = f"app.kubernetes.io/name={PROJECT}"
+"""Selects the Deployment of the operator in any namespace."""
 
 
 @dataclass(frozen=True, slots=True)

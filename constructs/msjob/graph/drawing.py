@@ -15,10 +15,10 @@ from msjob.api.job import ACCELERATOR
 from msjob.graph.model import Edge, Frame, Graph, Node, Shape
 from msjob.graph.references import CLAIM, CONFIG_MAP, SECRET, references
 from msjob.rendered import PodRange, Rendered
+from msjob.workload.environment import LOCAL_WORKERS
 from msjob.workload.tokens import Facts, Template
 
 _SHAPES: Final = {"Service": Shape.SERVICE, CLAIM: Shape.VOLUME, CONFIG_MAP: Shape.SETTINGS, SECRET: Shape.SETTINGS}
-_LOCAL_WORKERS: Final = "MS_LOCAL_WORKER"
 
 _Key = tuple[str, str, str]
 """Namespace, kind and name of an object."""
@@ -169,7 +169,7 @@ def _size(part: PodRange) -> list[str]:
     main: Mapping[str, Any] = next((item for item in containers if item.get("name") == meta.CONTAINER), {})
     limits = (main.get("resources") or {}).get("limits") or {}
     told = [f"{amount} {name}" for name, amount in limits.items() if ACCELERATOR.fullmatch(name)]
-    processes = [entry.get("value") for entry in main.get("env") or [] if entry.get("name") == _LOCAL_WORKERS]
+    processes = [entry.get("value") for entry in main.get("env") or [] if entry.get("name") == LOCAL_WORKERS]
     told += [f"{number} processes" for number in processes if number not in (None, "1")]
     return [f"{', '.join(told)}{' each' if part.count > 1 else ''}"] if told else []
 

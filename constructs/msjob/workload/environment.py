@@ -12,6 +12,10 @@ from msjob.api import Job, LaunchMode, RestartScope, Role
 from msjob.workload.tokens import Tokens
 
 ATTEMPT: Final = "MSJOB_RESTART_ATTEMPT"
+NODE_ID: Final = "MS_NODE_ID"
+LOCAL_WORKERS: Final = "MS_LOCAL_WORKER"
+NODE_RANK: Final = "MS_NODE_RANK"
+"""Who a process is: by an id of its own, or as one of so many in a pod of such a place among the pods."""
 
 HEARTBEAT_RETRY: Final = 120
 """Seconds for which Workers and PS dial a Scheduler that is away, where it is restarted alone.
@@ -60,9 +64,9 @@ def _identity(job: Job, role: Role, tokens: Tokens) -> list[EnvVar]:
         return []
     pod_ip = _field("MS_WORKER_IP", "status.podIP")
     if role is Role.WORKER and (job.launch_mode is LaunchMode.MSRUN or job.processes_per_worker > 1):
-        local = _value("MS_LOCAL_WORKER", job.processes_per_worker)
-        return [local, _value("MS_NODE_RANK", tokens.index), pod_ip]
-    node = _value("MS_NODE_ID", tokens.index) if not job.replicas(Role.PS) else _field("MS_NODE_ID", "metadata.name")
+        local = _value(LOCAL_WORKERS, job.processes_per_worker)
+        return [local, _value(NODE_RANK, tokens.index), pod_ip]
+    node = _value(NODE_ID, tokens.index) if not job.replicas(Role.PS) else _field(NODE_ID, "metadata.name")
     return [node, pod_ip]
 
 
