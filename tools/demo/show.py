@@ -93,8 +93,10 @@ class _Show:
     def run(self) -> int:
         self._install()
         jobs = self._apply()
-        code = max((self._live(namespace, name) for namespace, name in jobs), default=0)
-        self._mark("the last job had ended" if len(jobs) > 1 else "the job had ended")
+        codes = [code for namespace, name in jobs if (code := self._live(namespace, name)) is not None]
+        if codes:
+            self._mark("the last job had ended" if len(codes) > 1 else "the job had ended")
+        code = max(codes, default=0)
         self._look_back(jobs)
         self._end(jobs, code)
         return code
@@ -158,14 +160,14 @@ class _Show:
             # No pod can be created before it has one.
             admin.wait_until("v1/serviceaccounts", "default", name, bool, timeout=20)
 
-    def _live(self, namespace: str, name: str) -> int:
-        """Show a job until it ends; the exit code of ``msjob wait``."""
+    def _live(self, namespace: str, name: str) -> int | None:
+        """Show a job until it ends; the exit code of ``msjob wait``. None for one that lives elsewhere."""
         screen, where = self._screen, _where(namespace)
         screen.step(f"The life of {name}")
         stored = self._cluster.control_plane.admin.get(MSJOBS, name, namespace)
         if not managed(stored):
             screen.say("Another controller runs this job, as managedBy says: nothing happens to it here.")
-            return ExitCode.GOOD
+            return None
         until = time.monotonic() + self._wishes.limit
         if (stored["spec"].get("runPolicy") or {}).get("suspend"):
             self._wait(until, name, *where, "--for=suspended")

@@ -102,6 +102,19 @@ def test_pod_that_fails_once_is_restarted() -> None:
     assert re.search(r"ms-widedeep-retry +Succeeded +\S+ +4/4 +1 ", running.text)
 
 
+def test_job_of_another_controller(tmp_path: Path) -> None:
+    """A job that `managedBy` leaves to somebody else is said to be left alone, and not to have ended."""
+    left = job("left")
+    left["spec"]["runPolicy"] = {"managedBy": "kueue.x-k8s.io/multikueue"}
+
+    with demo(write(tmp_path / "left.yaml", left)) as running:
+        assert running.wait() == 0, running.text
+        running.wait_gone()
+
+    assert "Another controller runs this job" in running.text
+    assert "had ended" not in running.text
+
+
 def test_stays_up_until_it_is_told(tmp_path: Path) -> None:
     """`KEEP=1`: what it prints lets kubectl and msjob work on its cluster from elsewhere; Ctrl-C ends it well."""
     file = write(tmp_path / "short.yaml", job("short", annotations={"msjob-demo/seconds": "1"}))
