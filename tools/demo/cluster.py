@@ -1,7 +1,6 @@
 """All programs of the demo: the control plane, kube-scheduler, kwok and the operator. They end with this process."""
 
 import json
-import os
 import queue
 import shutil
 import signal
@@ -36,8 +35,6 @@ _RUNS_KEPT: Final = 10
 
 _SECONDS_TO_STOP: Final = 5.0
 """For the operator, which has a Node.js to end."""
-
-_STEERING: Final = ("KUBE", "POD_", "PYTHON")
 
 
 class Cluster:
@@ -206,7 +203,6 @@ class Cluster:
     ) -> subprocess.Popen[str]:
         """Start a command that ends with the programs of the cluster, at the latest."""
         programs = {"kubectl": self.control_plane.binaries.kubectl, "msjob": Path(sys.executable).with_name("msjob")}
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(_STEERING)}
         process = subprocess.Popen(
             [programs[command[0]], *command[1:]],
             stdin=subprocess.DEVNULL if stdin is None else subprocess.PIPE,
@@ -215,13 +211,10 @@ class Cluster:
             text=True,
             errors="replace",
             env={
-                **kept,
+                **operator.environment(self.control_plane),
                 "KUBECONFIG": str(self.control_plane.kubeconfig),
                 "KUBECACHEDIR": str(self.control_plane.folder / "kubectl-cache"),
                 "KUBERC": "off",
-                "PYTHONUNBUFFERED": "1",
-                # What it leaves there when it is killed goes with the rest.
-                "TMPDIR": str(self.control_plane.folder),
             },
             process_group=self.control_plane.programs.process_group,
         )

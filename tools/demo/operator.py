@@ -85,16 +85,22 @@ def start(control_plane: ControlPlane, installed: Installed) -> Program:
     kept = [item for item in arguments if not item.startswith(_ADDRESSES)]
     command: list[str | Path] = [Path(sys.executable).with_name(program), *kept, f"--kubeconfig={kubeconfig}"]
     command += [f"{flag}=0" for flag in _ADDRESSES]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(_STEERING)}
-    environment |= {
+    own = {
         "POD_NAME": f"{installed.name}-demo",
         "POD_NAMESPACE": installed.namespace,
-        "PYTHONUNBUFFERED": "1",
         "JSII_RUNTIME_PACKAGE_CACHE": "disabled",
-        # Its files go with the demo, however that ends.
-        "TMPDIR": str(control_plane.folder),
     }
-    return control_plane.programs.start("ms-operator", command, environment)
+    return control_plane.programs.start("ms-operator", command, {**environment(control_plane), **own})
+
+
+def environment(control_plane: ControlPlane) -> dict[str, str]:
+    """Give the environment of a program of the demo: that of this process, without what would steer it.
+
+    Args:
+        control_plane: Its folder takes the program's files: they go with it, however the demo ends.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(_STEERING)}
+    return {**kept, "PYTHONUNBUFFERED": "1", "TMPDIR": str(control_plane.folder)}
 
 
 def wait_works(program: Program) -> None:
