@@ -1,5 +1,6 @@
 """The program: its commands, and how it ends."""
 
+import errno
 import os
 import sys
 import traceback
@@ -42,6 +43,10 @@ GROUPS: Final = {
 
 COMMANDS: Final = {name: says for group in GROUPS.values() for name, says in group.items()}
 """Each is a module of `msjob_cli.commands` that holds a `command`, loaded when it is called: some load much more."""
+
+
+_UNWRITTEN: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""Errors of a file that what click prints goes to."""
 
 
 class _Commands(click.Group):
@@ -128,7 +133,8 @@ def run(args: Sequence[str] | None = None, program: str = PROGRAM) -> int:
         return _fail(error)
     except (click.Abort, KeyboardInterrupt):
         return ExitCode.INTERRUPTED
-    except OutputClosed:
+    except (OutputClosed, SystemExit):  # the second is click's, which writes help and version itself
+        terminal.silence(sys.stdout)
         return ExitCode.OUTPUT_CLOSED
     except Exception as error:  # noqa: BLE001 - the last door: whatever it is, the user gets one line
         return _fail_unexpectedly(error, debug=state.on)
@@ -139,11 +145,14 @@ def _fail(error: click.ClickException) -> int:
     if isinstance(error, Failure):
         terminal.error(error.message)
         return error.code
-    error.show()
+    terminal.usage(error)
     return ExitCode.UNREADABLE
 
 
 def _fail_unexpectedly(error: Exception, *, debug: bool) -> int:
+    if isinstance(error, OSError) and error.filename is None and error.errno in _UNWRITTEN:
+        terminal.silence(sys.stdout)
+        return _fail(terminal.unwritten(error))
     if debug:
         traceback.print_exception(error)
     advice = "" if debug else "; please report it with the output of --debug"

@@ -32,11 +32,22 @@ def result(text: str) -> None:
         raise OutputClosed from None
     except OSError as error:
         silence(sys.stdout)
-        raise Failure(f"cannot write the output: {error.strerror or error}") from None
+        raise unwritten(error) from None
 
 
-def silence(stream: TextIO) -> None:
-    """Let nothing more come out of a stream, nor an error when the interpreter flushes it at its end."""
+def unwritten(error: OSError) -> Failure:
+    """The error of output that cannot be written."""
+    return Failure(f"cannot write the output: {error.strerror or error}")
+
+
+def silence(stream: TextIO | None) -> None:
+    """Let nothing more come out of a stream, nor an error when the interpreter flushes it at its end.
+
+    Args:
+        stream: None for one that was closed when the program began.
+    """
+    if stream is None:
+        return
     with suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())
@@ -49,13 +60,26 @@ def colour() -> bool | None:
 
 def note(text: str) -> None:
     """Write a message of one line."""
-    click.echo(printable(text), err=True)
+    _message(printable(text))
 
 
 def error(text: str) -> None:
     """Write what ends the program."""
     lines = "\n".join(map(printable, text.splitlines()))
-    click.echo(f"{click.style('error:', fg='red', bold=True)} {lines}", err=True, color=colour())
+    _message(f"{click.style('error:', fg='red', bold=True)} {lines}")
+
+
+def usage(error: click.ClickException) -> None:
+    """Write what is wrong with the arguments, in click's own way."""
+    if sys.stderr is not None:  # click takes standard output then
+        with suppress(OSError):
+            error.show()
+
+
+def _message(text: str) -> None:
+    """Write to standard error. Where nobody can read it the exit code still tells, so that this is no fault."""
+    with suppress(OSError):
+        click.echo(text, err=True, color=colour())
 
 
 def printable(text: str) -> str:

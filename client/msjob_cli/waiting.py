@@ -37,6 +37,8 @@ class _Progress:
 
     def __call__(self, job: "MSJob") -> None:
         """Show what has changed since the last call."""
+        if not job.uid:  # there is none, as it is wanted
+            return
         text = line(self._shown, job, time.monotonic() - self._started)
         if text is not None:
             self._shown = job

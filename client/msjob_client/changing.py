@@ -43,13 +43,13 @@ async def submit(server: Server, job: Mapping[str, Any], namespace: str, *, repl
             ) from error
     if dry_run:
         return _renamed(await server.create(_named(job, _other_name(name)), namespace, dry_run=True), name)
-    await remove(server, before)
+    await server.delete(before.name, before.namespace, uid=before.uid, foreground=True)
+    await gone(server, before)
     return await server.create(job, namespace)
 
 
-async def remove(server: Server, job: MSJob) -> None:
-    """Delete a job and wait until it and all it owns are gone."""
-    await server.delete(job.name, job.namespace, uid=job.uid, foreground=True)
+async def gone(server: Server, job: MSJob) -> None:
+    """Wait until a job that is being deleted, and all it owns, are gone."""
     async for seen in waiting.states(server, job.name, job.namespace, Until.DELETED):
         if seen.uid != job.uid:
             return

@@ -190,7 +190,7 @@ class AsyncMSJobClient:
         Args:
             name: Of the job.
             until: What to wait for.
-            timeout: Seconds; None for no limit.
+            timeout: Seconds; None for no limit, 0 to look once.
             namespace: None for that of the client.
 
         Yields:
@@ -206,11 +206,13 @@ class AsyncMSJobClient:
             while True:
                 try:
                     # Not around the loop: what the caller does with a state is none of this timeout's business.
-                    async with asyncio.timeout_at(end):
+                    async with asyncio.timeout_at(end if timeout or last is not None else None):
                         last = await anext(states)
                 except StopAsyncIteration:
                     return
                 except TimeoutError as error:
+                    if last is not None and waiting.reached(last, until):
+                        return
                     raise waiting.out_of_time(name, until, timeout or 0, last) from error
                 yield last
 
@@ -228,7 +230,7 @@ class AsyncMSJobClient:
         Args:
             name: Of the job.
             until: What to wait for.
-            timeout: Seconds; None for no limit.
+            timeout: Seconds; None for no limit, 0 to look once.
             on_change: Called with the job at the start and after each change.
             namespace: None for that of the client.
 
@@ -390,8 +392,10 @@ class AsyncMSJobClient:
             await self._server.delete(name, where)
             return
         job = await self.get(name, namespace=namespace)
+        # Not within the limit, which is of the wait: a job is deleted however little time there is.
+        await self._server.delete(name, where, uid=job.uid, foreground=True)
         try:
             async with asyncio.timeout(timeout):
-                await changing.remove(self._server, job)
+                await changing.gone(self._server, job)
         except TimeoutError as error:
             raise waiting.out_of_time(name, Until.DELETED, timeout or 0, job) from error

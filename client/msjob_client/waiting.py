@@ -110,7 +110,8 @@ def out_of_time(name: str, until: Until, seconds: float, job: MSJob | None) -> J
     where = ""
     if job is not None:
         ready = f", {job.workers} Workers ready" if job.workers and not job.finished else ""
-        where = f"; it is {job.state or 'not looked at by an operator yet'}{ready}"
+        unseen = f"left to {job.managed_by}" if job.managed_by else "not looked at by an operator yet"
+        where = f"; it is {job.state or unseen}{ready}"
     return JobWaitTimeoutError(
         f"MSJob {name} has not {_GOALS[until]} within {seconds:g} s{where}: see `msjob why {name}`", job
     )

@@ -76,7 +76,7 @@ def command(  # noqa: PLR0913 - one for each option
             name,
             roles=roles or None,
             indexes=indexes or None,
-            container=container,
+            container=container or None,
             all_containers=all_containers,
             follow=follow,
             tail=tail,
@@ -88,7 +88,7 @@ def command(  # noqa: PLR0913 - one for each option
                     terminal.note(f"attempt {attempt}")
                 terminal.result(form.text(line))
                 written = True
-        if not written and not follow:
+        if not written and not follow and tail != 0:
             terminal.note(f"no lines of MSJob {name}: see `msjob why {name}`")
     return ExitCode.GOOD
 

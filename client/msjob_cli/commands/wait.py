@@ -20,7 +20,7 @@ from msjob_cli.waiting import wait_for
     show_default=True,
     help="What to wait for. finished: succeeded or failed.",
 )
-@click.option("--timeout", metavar="TIME", type=Duration(), help="Wait no longer, as in 90s, 5m, 1h30m.")
+@click.option("--timeout", metavar="TIME", type=Duration(), help="Wait no longer, as in 90s, 5m, 1h30m; 0 looks once.")
 @click.option("-q", "--quiet", is_flag=True, help="Print the result alone, and no progress.")
 @debug
 def command(*, name: str, cluster: Cluster, until: str, timeout: float | None, quiet: bool) -> int:

@@ -21,6 +21,12 @@ IsMine = Callable[[Entry], bool]
 Whose = Callable[[], Awaitable[IsMine]]
 
 
+_MOST_LINES: Final = 2**63 - 1
+"""What the API server can read, an `int64`."""
+_MOST_SECONDS: Final = (2**63 - 1) // 10**9
+"""What the kubelet can count with: a `time.Duration`, in nanoseconds."""
+
+
 class Start(NamedTuple):
     """Where to begin.
 
@@ -156,9 +162,9 @@ class Source:
         elif self._start is not None:
             if self._start.tail is not None:
                 # The last line tells where to begin when none is asked for.
-                params["tailLines"] = str(max(1, self._start.tail))
+                params["tailLines"] = str(min(max(1, self._start.tail), _MOST_LINES))
             if self._start.since is not None:
-                params["sinceSeconds"] = str(max(1, round(self._start.since)))
+                params["sinceSeconds"] = str(min(max(1, round(self._start.since)), _MOST_SECONDS))
         return params
 
     def _line(self, entry: Entry) -> LogLine:

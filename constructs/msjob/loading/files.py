@@ -57,6 +57,8 @@ def read_bytes(name: str) -> bytes:
     Raises:
         LoadError: it is missing, a folder, or cannot be read.
     """
+    if name == STDIN and sys.stdin is None:
+        raise LoadError(name, None, None, "cannot be read: standard input is closed")
     try:
         if name == STDIN:
             return sys.stdin.buffer.read(MAX_BYTES + 1)

@@ -116,10 +116,25 @@ def test_what_can_never_come(client: MSJobClient, jobs: Jobs) -> None:
     assert client.wait("train", timeout=5).failed
 
 
+@pytest.mark.usefixtures("operator")
+def test_no_time_is_time_enough_to_look_once(client: MSJobClient, jobs: Jobs) -> None:
+    """A limit of zero tells where the job stands, and a job is deleted however short the limit."""
+    jobs.create(worker=1)
+    jobs.run(2)
+    client.wait("train", until=Until.RUNNING, timeout=10)
+    assert client.wait("train", until=Until.RUNNING, timeout=0).running
+    with pytest.raises(JobWaitTimeoutError, match=r"within 0 s; it is Running, 1/1 Workers ready"):
+        client.wait("train", timeout=0)
+    with pytest.raises(JobWaitTimeoutError, match=r"has not been deleted within 0 s"):
+        client.delete("train", wait=True, timeout=0)
+    client.wait("train", until=Until.DELETED, timeout=20)
+    assert not client.wait("train", until=Until.DELETED, timeout=0).uid
+
+
 def test_time_is_up(client: MSJobClient, jobs: Jobs) -> None:
     """The error says where the job stood, and holds it."""
     jobs.create(managed_by="kueue.x-k8s.io/multikueue")
-    with pytest.raises(JobWaitTimeoutError, match=r"has not finished within 0.3 s; it is not looked at") as caught:
+    with pytest.raises(JobWaitTimeoutError, match=r"has not finished within 0.3 s; it is left to kueue") as caught:
         client.wait("train", timeout=0.3)
     assert caught.value.job is not None
     assert caught.value.job.name == "train"

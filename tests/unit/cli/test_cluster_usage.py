@@ -1,17 +1,22 @@
 """What is wrong about a call that needs a cluster is told before one is asked: exit code 2, and what to do."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 import msjob_client
 from msjob_cli.cluster import each, exit_code
 from msjob_cli.exits import ExitCode
+from msjob_cli.waiting import wait_for
 from msjob_client import (
     ClusterUnreachableError,
     InvalidJobError,
     JobNotFoundError,
     JobWaitTimeoutError,
+    MSJob,
+    MSJobClient,
     MSJobError,
 )
 from support.cli import msjob_call, text
@@ -136,3 +141,16 @@ def test_what_all_would_fail_with_is_told_once() -> None:
     with pytest.raises(ClusterUnreachableError):
         each(["a", "b"], act)
     assert tried == ["a"]
+
+
+def test_a_job_that_is_not_there_has_no_progress(capfd: pytest.CaptureFixture[str]) -> None:
+    """Who waits for one to be gone, and there is none, hears that alone."""
+
+    class Client:
+        def wait(self, name: str, *, on_change: Callable[[MSJob], None], **_: object) -> MSJob:
+            job = MSJob(name=name, namespace="default")
+            on_change(job)
+            return job
+
+    assert wait_for(cast("MSJobClient", Client()), "train", until="deleted") == ExitCode.GOOD
+    assert capfd.readouterr() == ("msjob.mindspore.gitee.com/train deleted\n", "")

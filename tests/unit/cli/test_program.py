@@ -244,3 +244,39 @@ def test_output_is_utf_8_in_any_locale(tmp_path: Path) -> None:
     done = run_program(MSJOB, "validate", "-f", "job.yaml", cwd=tmp_path, env=locale)
 
     assert (done.returncode, done.stdout) == (1, "job.yaml:8:3: spec.größe: unknown field [schema]\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "redirection", "code", "words"),
+    [
+        ("validate -f -", "<&-", 2, "-: cannot be read: standard input is closed"),
+        ("validate -f /missing", "2>&-", 2, ""),
+        ("validate -f /missing", "2>/dev/full", 2, ""),
+        ("validate --missing", "2>&-", 2, ""),
+        ("validate --missing", "2>/dev/full", 2, ""),
+        ("render -f -", ">&- 2>&- <&-", 2, ""),
+        ("--help", ">/dev/full", 3, "error: cannot write the output: No space left on device"),
+        ("--version", ">/dev/full", 3, "error: cannot write the output: No space left on device"),
+        ("--help", ">&-", 0, ""),
+    ],
+)
+def test_streams_that_are_closed_or_full(arguments: str, redirection: str, code: int, words: str) -> None:
+    """The exit code tells what came of it, though nobody can be told anything else."""
+    done = run_program("sh", "-c", f'"$0" {arguments} {redirection}', MSJOB)
+
+    assert done.returncode == code
+    assert words in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert "internal error" not in done.stderr
+
+
+def test_help_that_nobody_reads() -> None:
+    """As for all other output: the exit code is that of a program ended by SIGPIPE."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [MSJOB, "--help"], check=False, stdout=writer, stderr=subprocess.PIPE, env=clean_environment()
+    )
+    os.close(writer)
+
+    assert (done.returncode, done.stderr) == (141, b"")

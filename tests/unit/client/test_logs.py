@@ -2,7 +2,9 @@
 
 import asyncio
 import functools
+from collections.abc import AsyncGenerator, Mapping
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -10,10 +12,13 @@ from msjob.api import Role
 from msjob_client import InvalidJobError, MSJob
 from msjob_client.logs.board import Board
 from msjob_client.logs.entries import Entry
-from msjob_client.logs.source import before
+from msjob_client.logs.source import Source, Start, before
 from msjob_client.logs.wanted import Wanted, wanted
 from support.explained import NOW, condition, moment, pod, stored
 from support.jobs import Json, msjob
+
+if TYPE_CHECKING:
+    from msjob_controller.kube.transport import Transport
 
 
 def entry(when: datetime) -> Entry:
@@ -98,3 +103,27 @@ async def test_a_wait_that_is_cancelled_leaves_nothing() -> None:
     await asyncio.gather(waiting, return_exceptions=True)
     assert not any(board._waiting.values())
     board.take_pods([pod("a")])
+
+
+@pytest.mark.parametrize(
+    ("start", "sent"),
+    [
+        (Start(), {}),
+        (Start(tail=0, since=0.4), {"tailLines": "1", "sinceSeconds": "1"}),
+        (Start(tail=7, since=90), {"tailLines": "7", "sinceSeconds": "90"}),
+        (Start(tail=10**30, since=1e20), {"tailLines": "9223372036854775807", "sinceSeconds": "9223372036"}),
+    ],
+)
+async def test_where_a_log_begins(start: Start, sent: dict[str, str]) -> None:
+    """The API server and the kubelet can read what they are asked for, whatever the numbers."""
+    asked: list[Mapping[str, str]] = []
+
+    class Answers:
+        async def stream_bytes(self, _path: str, params: Mapping[str, str], *, silence: float) -> AsyncGenerator[bytes]:
+            asked.append(params)
+            assert silence
+            yield b""
+
+    source = Source(cast("Transport", Answers()), pod("worker-0"), "mindspore", start)
+    assert [line async for line in source.read()] == []
+    assert asked == [{"container": "mindspore", "timestamps": "true", **sent}]
