@@ -67,7 +67,7 @@ override SAMPLE := $(value SAMPLE)
 override FAIL := $(value FAIL)
 override LIMIT := $(value LIMIT)
 export SAMPLE FAIL LIMIT
-DEMO_ARGS = $(if $(LIMIT),--limit "$$LIMIT") $(if $(FAIL),--fail "$$FAIL") $(if $(filter-out 0 no,$(KEEP)),--keep) \
+DEMO_ARGS = $(if $(LIMIT),--limit="$$LIMIT") $(if $(FAIL),--fail="$$FAIL") $(if $(filter-out 0 no,$(KEEP)),--keep) \
 	$(if $(SAMPLE),-- "$$SAMPLE")
 
 .PHONY: demo

@@ -109,7 +109,7 @@ def check_files(names: Sequence[str], namespace: str | None = None) -> Iterator[
         if isinstance(found, LoadError):
             yield unreadable(found)
             continue
-        yield _not_twice(found, check(found, namespace), seen)
+        yield not_twice(found, check(found, namespace), seen)
 
 
 def documents(names: Sequence[str]) -> Iterator[Document | LoadError]:
@@ -172,8 +172,14 @@ def _placed(job: Mapping[str, Any], namespace: str | None) -> tuple[Mapping[str,
     return job, [Problem(("metadata", "namespace"), message, NAMESPACE)]
 
 
-def _not_twice(document: Document, checked: Checked, seen: dict[str, str]) -> Checked:
-    """Add a warning to a good job if one of that name was there before."""
+def not_twice(document: Document, checked: Checked, seen: dict[str, str]) -> Checked:
+    """Add a warning to a good job if one of that name was there before.
+
+    Args:
+        document: the job.
+        checked: what is said about it.
+        seen: where which job was first; it is added.
+    """
     if not _metadata(document.object).get("name"):
         return checked
     path = ("metadata", "name")

@@ -9,7 +9,7 @@ from demo.stages import DEFAULT_SECONDS, EXIT_CODE, LONGEST_SECONDS, SECONDS
 from msjob.api import Job, Role, meta
 from msjob.api.job import RoleSpec
 from msjob.loading import Document, LoadError, files, jobs, read, read_bytes
-from msjob_cli.findings import UNREADABLE, Finding, check
+from msjob_cli.findings import UNREADABLE, Finding, check, not_twice
 
 Json = dict[str, Any]
 
@@ -54,6 +54,11 @@ class Sample:
     generated: list[Json]
     applied: list[Json]
     warnings: list[str]
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it can be read once more: standard input and other pipes cannot."""
+        return Path(self.path).is_dir() or Path(self.path).is_file()
 
     @property
     def longest(self) -> float:
@@ -106,7 +111,8 @@ def load(path: str) -> Sample:
         raise _unreadable(error) from None
     if not found:
         raise _unreadable(LoadError(path, None, None, "no MSJob in it: its lists are empty"))
-    checked = [check(item) for item in found]
+    seen: dict[str, str] = {}
+    checked = [not_twice(item, check(item), seen) for item in found]
     good = [item.job for item in checked if item.job is not None]
     said = [str(finding) for item in checked for finding in item.findings]
     if len(good) < len(checked):

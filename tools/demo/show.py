@@ -94,7 +94,7 @@ class _Show:
         self._install()
         jobs = self._apply()
         codes = [code for namespace, name in jobs if (code := self._live(namespace, name)) is not None]
-        if codes:
+        if codes and ExitCode.TIME_UP not in codes:
             self._mark("the last job had ended" if len(codes) > 1 else "the job had ended")
         code = max(codes, default=0)
         self._look_back(jobs)
@@ -133,14 +133,14 @@ class _Show:
         if expected:
             names = (f"{item['kind']} {item['metadata']['name']}" for item in expected)
             screen.say(f"Made, since pods of the sample name it: {', '.join(names)}.")
-        jobs = [(job.namespace, job.name) for job in sample.jobs if job.name]
-        if not sample.generated:
+        jobs = list(dict.fromkeys((job.namespace, job.name) for job in sample.jobs if job.name))
+        if not sample.generated and sample.lasts:
             self._must("kubectl", "apply", "-f", sample.path)
             return jobs
         if sample.applied:
             self._must("kubectl", "apply", "-f", "-", stdin=to_json(sample.applied))
         made = [self._create(item) for item in sample.generated]
-        kept = [_place(item) for item in sample.applied if item.get("kind") == "MSJob"]
+        kept = dict.fromkeys(_place(item) for item in sample.applied if item.get("kind") == "MSJob")
         return [*kept, *made]
 
     def _create(self, item: Json) -> tuple[str, str]:

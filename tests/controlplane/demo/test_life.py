@@ -143,6 +143,7 @@ def test_job_that_does_not_end(tmp_path: Path) -> None:
         running.wait_gone()
 
     assert "long did not end within 6 s" in running.text
+    assert "had ended after" not in running.text
     logs = re.search(r"logs of all programs\s+are in\s+(\S+)\.\n", running.text)
     assert logs is not None, running.text
     kept = {path.name for path in Path(logs[1]).iterdir()}

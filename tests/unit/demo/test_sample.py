@@ -1,5 +1,6 @@
 """What the demo makes of a file, before it starts anything."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -102,3 +103,23 @@ def test_wrong_annotations(tmp_path: Path, annotations: Json, said: str) -> None
 
     assert said in refused.value.lines[0]
     assert refused.value.readable
+
+
+def test_a_job_that_is_there_twice(tmp_path: Path) -> None:
+    """It is told, as `msjob validate` tells it."""
+    assert load(write(tmp_path, job(), job("b"))).warnings == []
+    (warning,) = load(write(tmp_path, job(), job("b"), job())).warnings
+    assert "default/a is there twice" in warning
+
+
+def test_what_can_be_read_once_more(tmp_path: Path) -> None:
+    """Files and folders; not a pipe, whose objects are sent from memory."""
+    assert load(write(tmp_path, job())).lasts
+    assert load(str(tmp_path)).lasts
+    reader, writer = os.pipe()
+    os.write(writer, yaml.safe_dump(job()).encode())
+    os.close(writer)
+    piped = load(f"/dev/fd/{reader}")
+    os.close(reader)
+    assert not piped.lasts
+    assert [item["metadata"]["name"] for item in piped.applied] == ["a"]
