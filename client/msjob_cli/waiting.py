@@ -82,7 +82,7 @@ def wait_for(
         return ExitCode.PROBLEMS
     if until == Until.FINISHED and job.failed:
         text = said(job)
-        tell(name, f"failed: {text}" if text == job.message else text)
+        tell(name, f"failed: {text}".removesuffix(": ") if text == job.message else text)
         return ExitCode.PROBLEMS
     tell(name, "succeeded" if until == Until.FINISHED else until)
     return ExitCode.GOOD

@@ -34,6 +34,7 @@ INSTALL: Final = (
     "the cluster knows no MSJobs: install the operator with `kubectl apply -f dist/`, or ask an administrator to"
 )
 RIGHTS: Final = "ask an administrator for the ClusterRole edit in this namespace; view suffices to read"
+ALL_NAMESPACES: Final = "name a namespace, or ask an administrator for rights in all of them"
 
 FILES: Final = "allow more with `ulimit -n`, or choose some of the pods by role or index"
 
@@ -85,7 +86,8 @@ def translate(error: ApiError, doing: Doing) -> MSJobError:  # noqa: PLR0911 - o
         case Terminating():
             return ForbiddenError(_line(doing, error.message, "use another namespace"))
         case Forbidden():
-            return ForbiddenError(_line(doing, error.message, "" if error.causes else RIGHTS))
+            advice = RIGHTS if "/namespaces/" in error.request else ALL_NAMESPACES
+            return ForbiddenError(_line(doing, error.message, "" if error.causes else advice))
         case Invalid():
             return InvalidJobError(_line(doing, error.message), _problems(error))
         case Unreachable() if out_of_files(error):

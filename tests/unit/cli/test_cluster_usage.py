@@ -154,3 +154,24 @@ def test_a_job_that_is_not_there_has_no_progress(capfd: pytest.CaptureFixture[st
 
     assert wait_for(cast("MSJobClient", Client()), "train", until="deleted") == ExitCode.GOOD
     assert capfd.readouterr() == ("msjob.mindspore.gitee.com/train deleted\n", "")
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("MSJob default/train has failed: why.", "has failed: why."),
+        ("why", "failed: why"),
+        ("", "failed"),
+    ],
+)
+def test_what_is_said_of_a_job_that_failed(message: str, said: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """That it failed, also where its message does not say so, or where there is none."""
+
+    class Client:
+        def wait(self, name: str, **_: object) -> MSJob:
+            condition = {"type": "Failed", "status": "True", "reason": "x", "message": message}
+            metadata = {"name": name, "namespace": "default", "uid": "a"}
+            return MSJob.read({"metadata": metadata, "status": {"conditions": [condition]}})
+
+    assert wait_for(cast("MSJobClient", Client()), "train", quiet=True) == ExitCode.PROBLEMS
+    assert capfd.readouterr() == (f"msjob.mindspore.gitee.com/train {said}\n", "")

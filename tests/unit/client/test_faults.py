@@ -45,6 +45,11 @@ CASES: list[tuple[kube.ApiError, type[errors.MSJobError], str]] = [
         'User "a" cannot get resource "msjobs"; ask an administrator for the ClusterRole edit',
     ),
     (
+        kube.Forbidden(403, "Forbidden", 'User "a" cannot list', request="GET /apis/mindspore.gitee.com/v1/msjobs"),
+        errors.ForbiddenError,
+        'User "a" cannot list; name a namespace, or ask an administrator for rights in all of them',
+    ),
+    (
         kube.Terminating(403, "Forbidden", "it is being terminated", request=CREATE),
         errors.ForbiddenError,
         "it is being terminated; use another namespace",
