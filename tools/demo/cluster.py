@@ -58,7 +58,6 @@ class Cluster:
         self.control_plane = ControlPlane(
             binaries=binaries, apiserver_flags=["--kubelet-preferred-address-types=InternalIP"]
         )
-        self._needed: list[Program] = []
         self._operator: Program | None = None
         self.node_names: list[str] = []
 
@@ -113,7 +112,6 @@ class Cluster:
         """
         self._operator = operator.start(self.control_plane, installed)
         operator.wait_works(self._operator)
-        self._needed.append(self._operator)
 
     def check(self) -> None:
         """Check that all programs run.
@@ -121,8 +119,7 @@ class Cluster:
         Raises:
             HarnessError: One has ended.
         """
-        for program in self._needed:
-            program.check()
+        self.control_plane.programs.check()
 
     def create(self, item: dict[str, Any]) -> None:
         """Apply any object."""
@@ -196,7 +193,7 @@ class Cluster:
         self.close()
 
     def _run(self, name: str, command: Sequence[str | Path]) -> None:
-        self._needed.append(self.control_plane.programs.start(name, command))
+        self.control_plane.programs.start(name, command)
 
     def _popen(
         self, command: Sequence[str], stdin: str | None, *, stderr: int = subprocess.STDOUT

@@ -1,5 +1,6 @@
 """Whatever ends the demo: no process is left, no file, no mount, no port."""
 
+import os
 import signal
 from pathlib import Path
 
@@ -81,6 +82,19 @@ def test_killed_while_it_starts(program: str) -> None:
         running.signal(signal.SIGKILL)
         running.wait()
         running.wait_gone()
+
+
+@pytest.mark.parametrize("program", ["etcd", "kube-apiserver", "kube-controller-manager"])
+def test_a_program_is_killed(program: str) -> None:
+    """The demo says at once which one has ended, not which others suffer from it, and ends."""
+    with demo() as running:
+        running.wait_text(RUNNING)
+        (victim,) = (number for number, command in running.programs().items() if f"/{program} " in command)
+        os.kill(victim, signal.SIGKILL)
+        assert running.wait() == 3, running.text
+        running.wait_gone()
+
+    assert f"demo: {program} was ended by SIGKILL." in running.text
 
 
 def test_output_that_nobody_reads() -> None:

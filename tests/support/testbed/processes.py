@@ -71,9 +71,8 @@ class Program:
         """
         code = self.process.poll()
         if code is not None:
-            raise HarnessError(
-                f"{self.name} ended with exit code {code}. The last lines of its log ({self.log}):\n{self.tail()}"
-            )
+            how = f"ended with exit code {code}" if code >= 0 else f"was ended by {signal.Signals(-code).name}"
+            raise HarnessError(f"{self.name} {how}. The last lines of its log ({self.log}):\n{self.tail()}")
 
 
 class ProgramGroup:
@@ -151,6 +150,15 @@ class ProgramGroup:
         program = Program(name, path, process)
         self._programs.append(program)
         return program
+
+    def check(self) -> None:
+        """Check that all run; of one that was started anew, the latest start counts.
+
+        Raises:
+            HarnessError: One has ended, the one that was started first if several have: others end because of it.
+        """
+        for program in {program.name: program for program in self._programs}.values():
+            program.check()
 
     @property
     def process_group(self) -> int:
