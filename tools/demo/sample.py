@@ -107,6 +107,8 @@ def load(path: str) -> Sample:
         # In the words of `msjob validate`, which says what it found instead.
         for document in [] if found else documents:
             jobs(document)
+        for item in objects:
+            _check_type(item)
     except LoadError as error:
         raise _unreadable(error) from None
     if not found:
@@ -122,6 +124,17 @@ def load(path: str) -> Sample:
     generated = [item.object for item in objects if _is_generated(item.object)]
     applied = [item.object for item in objects if not _is_generated(item.object)]
     return Sample(path, good, [dict(item) for item in generated], [dict(item) for item in applied], said)
+
+
+def _check_type(item: Document) -> None:
+    """Refuse what kubectl does not take for an object, before anything is started.
+
+    Raises:
+        LoadError: It does not say what it is.
+    """
+    for key in ("apiVersion", "kind"):
+        if not isinstance(item.object.get(key), str):
+            raise item.error((key,), f"{key} is missing: expected an object of Kubernetes")
 
 
 def _unreadable(error: LoadError) -> SampleError:

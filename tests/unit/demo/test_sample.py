@@ -123,3 +123,13 @@ def test_what_can_be_read_once_more(tmp_path: Path) -> None:
     os.close(reader)
     assert not piped.lasts
     assert [item["metadata"]["name"] for item in piped.applied] == ["a"]
+
+
+@pytest.mark.parametrize("other", [{"kind": "ConfigMap"}, {"apiVersion": "v1"}, {"apiVersion": 1, "kind": "x"}])
+def test_what_is_no_object_of_kubernetes(tmp_path: Path, other: Json) -> None:
+    """It is told with its place, and nothing is started for kubectl to refuse it."""
+    with pytest.raises(
+        SampleError, match=r"jobs.yaml:1[0-9]:1: (apiVersion|kind) is missing: expected an object"
+    ) as no:
+        load(write(tmp_path, job(), other))
+    assert not e.value.readable
