@@ -130,6 +130,6 @@ def test_what_is_no_object_of_kubernetes(tmp_path: Path, other: Json) -> None:
     """It is told with its place, and nothing is started for kubectl to refuse it."""
     with pytest.raises(
         SampleError, match=r"jobs.yaml:1[0-9]:1: (apiVersion|kind) is missing: expected an object"
-    ) as no:
+    ) as caught:
         load(write(tmp_path, job(), other))
-    assert not e.value.readable
+    assert not caught.value.readable
