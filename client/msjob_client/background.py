@@ -30,27 +30,39 @@ class Background:
         self._loop = asyncio.new_event_loop()
         self._streams: weakref.WeakSet[Stream[Any]] = weakref.WeakSet()
         self._closed = False
+        self._gate = threading.RLock()
+        """What is begun comes before the stop of the loop, or not at all: nobody waits for what is never done."""
         self._thread = threading.Thread(target=_serve, args=(self._loop,), name=name, daemon=True)
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Let the loop do something and wait for its end, also for that which Ctrl-C brings about."""
-        if self._closed:
-            work.close()
-            raise RuntimeError(_CLOSED)
-        task = _Task(self._loop, work)
+        """Let the loop do something and wait for its end, also for that which Ctrl-C brings about.
+
+        Raises:
+            RuntimeError: It is closed, or was closed meanwhile.
+        """
+        with self._gate:
+            if self._closed:
+                work.close()
+                raise RuntimeError(_CLOSED)
+            task = _Task(self._loop, work)
         try:
             return task.outcome.result()
+        except asyncio.CancelledError:
+            if self._closed:
+                raise RuntimeError(_CLOSED) from None
+            raise
         except BaseException:
             task.cancel()
             raise
 
     def stream(self, source: AsyncGenerator[T]) -> "Stream[T]":
         """Begin to read an asynchronous iterator, a little ahead of who asks for its items."""
-        if self._closed:
-            raise RuntimeError(_CLOSED)
-        stream = Stream(source, self._loop)
-        self._streams.add(stream)
+        with self._gate:
+            if self._closed:
+                raise RuntimeError(_CLOSED)
+            stream = Stream(source, self._loop)
+            self._streams.add(stream)
         return stream
 
     def close(self, last: Coroutine[Any, Any, None] | None = None) -> None:
@@ -59,9 +71,10 @@ class Background:
         Args:
             last: What the loop does between the two.
         """
-        if self._closed:
-            return
-        self._closed = True
+        with self._gate:
+            if self._closed:
+                return
+            self._closed = True
         for stream in tuple(self._streams):
             stream.close()
         if last is not None:
@@ -95,7 +108,8 @@ class Stream(Iterator[T], Generic[T]):
             raise item.error
         self._read += 1
         if self._read % _BATCH == 0:
-            self._loop.call_soon_threadsafe(self._pipe.make_room)
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self._pipe.make_room)
         return item.value
 
     def close(self) -> None:
@@ -165,7 +179,7 @@ class _Task(Generic[T]):
     def cancel(self) -> None:
         """Cancel it and wait until it has ended; does nothing to one that has."""
         if not self.outcome.done():
-            self._loop.call_soon_threadsafe(self._cancel)
+            self.abandon()
             self.outcome.exception()
 
     def abandon(self) -> None:

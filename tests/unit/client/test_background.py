@@ -1,8 +1,10 @@
 """An event loop in the background: what a caller without one gets of it, and that nothing is left behind."""
 
 import asyncio
+import contextlib
 import gc
 import signal
+import sys
 import threading
 import time
 from collections.abc import AsyncGenerator, Iterator
@@ -191,6 +193,61 @@ def test_what_is_closed_says_so() -> None:
         background.run(fail())
     with pytest.raises(RuntimeError, match="the client is closed"):
         background.stream(numbers(1))
+
+
+def test_what_is_under_way_when_it_is_closed() -> None:
+    """Ends with the same words, and not as if the caller's own thread were cancelled."""
+    background = Background()
+    begun = threading.Event()
+    ends: list[str] = []
+
+    async def wait() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    def call() -> None:
+        with pytest.raises(RuntimeError) as caught:
+            background.run(wait())
+        ends.append(str(caught.value))
+
+    caller = threading.Thread(target=call)
+    caller.start()
+    assert begun.wait(5)
+    background.close()
+    caller.join(5)
+    assert ends == ["the client is closed"]
+
+
+def test_nobody_waits_for_ever_when_it_is_closed() -> None:
+    """Whatever other threads are about to begin at that moment."""
+
+    async def one() -> int:
+        return 1
+
+    def call(background: Background) -> None:
+        with contextlib.suppress(RuntimeError):
+            while True:
+                background.run(one())
+
+    def read(background: Background) -> None:
+        with contextlib.suppress(RuntimeError):
+            for _ in background.stream(numbers(10**9)):
+                pass
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)  # threads meet in many more ways
+    try:
+        for _ in range(40):
+            background = Background()
+            threads = [threading.Thread(target=act, args=(background,)) for act in (call, call, call, read, read)]
+            for thread in threads:
+                thread.start()
+            background.close()
+            for thread in threads:
+                thread.join(3)
+            assert not any(thread.is_alive() for thread in threads)
+    finally:
+        sys.setswitchinterval(interval)
 
 
 def test_a_stream_in_a_with_block(background: Background) -> None:
