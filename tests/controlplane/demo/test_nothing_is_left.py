@@ -97,6 +97,18 @@ def test_a_program_is_killed(program: str) -> None:
     assert f"demo: {program} was ended by SIGKILL." in running.text
 
 
+def test_the_guard_is_killed() -> None:
+    """The demo does not go on without it."""
+    with demo() as running:
+        running.wait_text(RUNNING)
+        (victim,) = (number for number, command in running.programs().items() if "/guard.py " in command)
+        os.kill(victim, signal.SIGKILL)
+        assert running.wait() == 3, running.text
+        running.wait_gone()
+
+    assert "demo: the guard, which ends all programs" in running.text
+
+
 def test_output_that_nobody_reads() -> None:
     """A reader that leaves, such as `| head`, ends the demo, with the exit code of all that nobody reads any more."""
     with demo(lines=3) as running:

@@ -159,6 +159,8 @@ class ProgramGroup:
         """
         for program in {program.name: program for program in self._programs}.values():
             program.check()
+        if self._guard is not None and self._guard.poll() is not None:
+            raise HarnessError("the guard, which ends all programs should this one be killed, has ended itself")
 
     @property
     def process_group(self) -> int:
