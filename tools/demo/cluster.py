@@ -166,14 +166,21 @@ class Cluster:
                 raise
             return process.returncode, out, err
 
-    def keep_logs(self, folder: Path) -> Path | None:
-        """Copy the logs to a folder of their own in a folder that stays, and give it; None if there are none."""
+    def keep_logs(self, folder: Path) -> str:
+        """Copy the logs to a folder of their own in a folder that stays.
+
+        Returns:
+            A sentence that says where they are, or why nowhere; empty if there are none.
+        """
         if not hasattr(self.control_plane, "logs"):
-            return None
-        logs = self.control_plane.keep_logs(folder / time.strftime("%Y%m%d-%H%M%S"))
+            return ""
+        try:
+            logs = self.control_plane.keep_logs(folder / time.strftime("%Y%m%d-%H%M%S"))
+        except OSError as error:  # a read-only checkout, a full disk: what led here is of more interest
+            return f"The logs of all programs cannot be kept in {folder}: {error.strerror or 'not all can be copied'}."
         for old in sorted(folder.iterdir())[:-_RUNS_KEPT]:
             shutil.rmtree(old, ignore_errors=True)
-        return logs
+        return f"The logs of all programs are in {logs}."
 
     def close(self) -> None:
         """End all programs and remove all files; nothing cuts that short."""

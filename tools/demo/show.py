@@ -72,8 +72,7 @@ def show(wishes: Wishes, screen: Screen) -> int:
         try:
             return _Show(wishes, sample, screen, cluster).run()
         except (HarnessError, ApiError, UnreachableError, WaitTimeoutError) as error:
-            logs = cluster.keep_logs(LOGS)
-            raise HarnessError(f"{error}\nThe logs of all programs are in {logs}." if logs else str(error)) from error
+            raise HarnessError(f"{error}\n{cluster.keep_logs(LOGS)}".rstrip()) from error
 
 
 def _check_faults(sample: Sample, faults: Sequence[Fault]) -> None:
@@ -178,10 +177,7 @@ class _Show:
             self._run("msjob", "why", name, *where)
         if code == ExitCode.TIME_UP:
             logs = self._cluster.keep_logs(LOGS)
-            screen.say(
-                f"{name} did not end within {self._wishes.limit:g} s, see above; LIMIT= gives it more. "
-                f"The logs of all programs are in {logs}."
-            )
+            screen.say(f"{name} did not end within {self._wishes.limit:g} s, see above; LIMIT= gives it more. {logs}")
         return code
 
     def _look_back(self, jobs: Sequence[tuple[str, str]]) -> None:
