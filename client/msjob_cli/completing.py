@@ -117,5 +117,6 @@ def _quietly() -> Iterator[None]:
 
 def _leave() -> NoReturn:
     """Exit at once, without waiting for a connection that nobody needs any more."""
-    sys.stdout.flush()
+    with _quietly():
+        sys.stdout.flush()
     os._exit(ExitCode.GOOD)

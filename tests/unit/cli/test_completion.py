@@ -175,3 +175,12 @@ def test_usage_names_the_plugin(environment: dict[str, str]) -> None:
     assert helped.stdout.startswith("Usage: kubectl msjob get [OPTIONS] [NAME]...\n")
     assert (wrong.returncode, wrong.stdout) == (2, "")
     assert "Try 'kubectl msjob get --help' for help." in wrong.stderr
+
+
+@pytest.mark.parametrize("redirection", [">&-", ">/dev/full", ">&- 2>&-"])
+@pytest.mark.parametrize("asked", ["kubectl_complete-msjob ''", "_MSJOB_COMPLETE=bash_source msjob"])
+def test_an_answer_that_nobody_can_read(asked: str, redirection: str, environment: dict[str, str]) -> None:
+    """Is none, and no error that would come into somebody's line."""
+    done = run_program("sh", "-c", f"{asked} {redirection}", env=environment)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
