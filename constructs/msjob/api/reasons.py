@@ -88,4 +88,5 @@ class EventReason(StrEnum):
     CANNOT_REJOIN = "CannotRejoin"
     SCALE_UNAVAILABLE = "ScaleUnavailable"
     RETRIES_UNUSED = "RetriesUnused"
+    TRAINS_ALONE = "WorkersTrainAlone"
     GANG_UNAVAILABLE = "GangSchedulingUnavailable"

@@ -176,6 +176,18 @@ def _retries(job: Job) -> Iterator[Notice]:
             )
 
 
+def _alone(job: Job) -> Iterator[Notice]:
+    """Workers that know nothing of each other, where nobody said that this is meant."""
+    if job.spec.launch_mode is None and job.launch_mode is LaunchMode.STANDALONE and job.replicas(Role.WORKER) > 1:
+        yield Notice(
+            EventReason.TRAINS_ALONE,
+            "Worker: without a Scheduler the Workers do not know each other, and each trains by itself; add the role "
+            "Scheduler, start the processes by msrun with launchMode Msrun, or set launchMode Standalone if that is "
+            "meant",
+            ("spec", "msReplicaSpecs", job.roles[Role.WORKER].key),
+        )
+
+
 _ALL: Final[tuple[Callable[[Job], Iterator[Notice]], ...]] = (
     _reserved,
     _restart_policy,
@@ -184,6 +196,7 @@ _ALL: Final[tuple[Callable[[Job], Iterator[Notice]], ...]] = (
     _host_names,
     _msrun,
     _parameter_server,
+    _alone,
     _rejoin,
     _retries,
     _scale,

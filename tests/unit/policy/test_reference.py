@@ -113,6 +113,7 @@ def warned() -> Iterator[Decision]:
     unlike = msjob(worker=None, pod=bound, run_policy=policy)
     unlike["spec"]["msReplicaSpecs"]["worker"] = role(2, bound, restart_scope="Pod")
     yield decide(Job.parse(unlike), {}, NOTHING, at(0))
+    yield decide(Job.parse(msjob(scheduler=None, worker=2)), {}, NOTHING, at(0))
     msrun = template(command=["msrun", "train.py"])
     yield decide(Job.parse(msjob(worker=role(2, msrun), launch_mode="Msrun")), {}, NOTHING, at(0))
 

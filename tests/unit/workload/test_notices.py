@@ -15,7 +15,7 @@ def told(job: Json) -> list[Notice]:
     return notices(Job.parse(job))
 
 
-@pytest.mark.parametrize("job", [msjob(), msjob(scheduler=None), msjob(scheduler=None, launch_mode="Msrun")])
+@pytest.mark.parametrize("job", [msjob(), msjob(scheduler=None, worker=1), msjob(scheduler=None, launch_mode="Msrun")])
 def test_plain_job_has_none(job: Json) -> None:
     """A job without surprises gives no warning."""
     assert told(job) == []
@@ -99,6 +99,20 @@ def test_msrun_by_mode_and_place() -> None:
     assert told(msjob(worker=role(2, pod), launch_mode="None")) == []
 
 
+def test_workers_that_train_alone() -> None:
+    """Several Workers without a Scheduler are told to be on their own, unless somebody says that this is meant."""
+    (found,) = told(msjob(scheduler=None, worker=2))
+
+    assert (found.reason, found.path) == (EventReason.TRAINS_ALONE, ("spec", "msReplicaSpecs", "Worker"))
+    for meant in (
+        msjob(scheduler=None, worker=2, launch_mode="Standalone"),
+        msjob(scheduler=None, worker=2, launch_mode="None"),
+        msjob(scheduler=None, worker=1),
+        msjob(worker=2),
+    ):
+        assert told(meant) == []
+
+
 def test_parameter_server() -> None:
     """Parameter servers are accepted and warned of: newer versions can train nonsense silently."""
     assert [item.reason for item in told(msjob(ps=1))] == [EventReason.PARAMETER_SERVER]
@@ -131,7 +145,7 @@ RACKS = {
         ),
         (msjob(worker=role(2, template(host_network=True, affinity=RACKS))), [f"{APART}.* to those of the template"]),
         (msjob(worker=role(1, HOST)), []),
-        (msjob(ps=None, scheduler=None, pod=HOST), []),
+        (msjob(ps=None, scheduler=None, pod=HOST, launch_mode="Standalone"), []),
     ],
 )
 def test_host_network(job: Json, messages: list[str]) -> None:
@@ -162,7 +176,7 @@ def test_process_that_cannot_rejoin() -> None:
     ]
     assert EventReason.CANNOT_REJOIN in [item.reason for item in told(msjob(ps=alone, launch_mode="Msrun"))]
     assert told(msjob(scheduler=role(1, restart_scope="Pod", restart_policy="OnFailure"))) == []
-    assert told(msjob(scheduler=None, worker=alone)) == []
+    assert told(msjob(scheduler=None, worker=alone, launch_mode="Standalone")) == []
     assert told(msjob(worker=alone, launch_mode="None")) == []
 
 
