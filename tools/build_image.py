@@ -249,7 +249,10 @@ def _run(command: list[str]) -> None:
     except OSError as error:
         raise ImageError(f"{command[0]} cannot be started: {error}") from error
     if code:
-        raise ImageError(f"{command[0]} {command[1]} ended with exit code {code}; what it printed says why")
+        raise ImageError(
+            f"{command[0]} {command[1]} ended with exit code {code}; what it printed says why. BUILDER= names another "
+            "program, PYTHON_IMAGE= another base image: docs/image.md"
+        )
 
 
 def _output(*command: str | Path) -> str:
