@@ -63,6 +63,8 @@ def _news(before: "MSJob | None", after: "MSJob") -> Iterator[str]:
     if before is not None and before.uid != after.uid:
         yield "another job of this name"
         before = None
+    if before is None and not after.state and not after.managed_by:
+        yield "not seen by the operator yet"
     if after.managed_by and (before is None or before.managed_by != after.managed_by):
         yield f"run by {after.managed_by}"
     if after.state not in _QUIET and (before is None or (before.state, before.message) != (after.state, after.message)):

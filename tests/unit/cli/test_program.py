@@ -86,6 +86,15 @@ def test_wrong_usage(arguments: list[str]) -> None:
     assert "Error: " in outcome.err
 
 
+def test_a_command_with_a_typing_mistake() -> None:
+    """The nearest command is named; where none is near, nothing is guessed."""
+    near, far = msjob_call("wai", "train"), msjob_call("xyzzy")
+
+    assert (near.code, far.code) == (2, 2)
+    assert near.err.endswith("Error: No such command 'wai'; did you mean wait?\n")
+    assert far.err.endswith("Error: No such command 'xyzzy'.\n")
+
+
 def test_validate_needs_no_node(job: Path) -> None:
     """Jobs are checked where there is no Node.js, and `validate` never loads the construct library."""
     done = run_program(MSJOB, "validate", "-f", job, env={"JSII_NODE": "/missing/node"})

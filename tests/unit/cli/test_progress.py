@@ -33,7 +33,7 @@ RESTARTING = condition("Restarting", "MSJob default/train is restarting: a pod f
 @pytest.mark.parametrize(
     ("before", "after", "expected"),
     [
-        (None, job(), "    7s  -"),
+        (None, job(), "    7s  -           not seen by the operator yet"),
         (None, job(CREATED, workersReady="0/4"), "    7s  Created     Workers 0/4"),
         (
             job(CREATED, workersReady="0/4"),
