@@ -121,6 +121,16 @@ class Cluster:
         """
         self.control_plane.programs.check()
 
+    @property
+    def operator_ended(self) -> bool:
+        """Whether the operator has ended by itself, as it does when somebody uninstalls it.
+
+        Raises:
+            HarnessError: Another program has ended.
+        """
+        self.control_plane.programs.check(but=operator.NAME)
+        return self._operator is not None and self._operator.process.poll() is not None
+
     def create(self, item: dict[str, Any]) -> None:
         """Apply any object."""
         self.control_plane.admin.apply(item, field_manager="demo", force=True)

@@ -14,6 +14,9 @@ from support.testbed.processes import Program
 from support.testbed.serviceaccount import service_account_kubeconfig
 from support.testbed.waiting import wait_for
 
+NAME: Final = "ms-operator"
+"""Of the program, and of its log."""
+
 _DAYS_30: Final = 30 * 86400
 """Seconds that its token is good for: a demo that stays up is not cut short."""
 
@@ -90,7 +93,7 @@ def start(control_plane: ControlPlane, installed: Installed) -> Program:
         "POD_NAMESPACE": installed.namespace,
         "JSII_RUNTIME_PACKAGE_CACHE": "disabled",
     }
-    return control_plane.programs.start("ms-operator", command, {**environment(control_plane), **own})
+    return control_plane.programs.start(NAME, command, {**environment(control_plane), **own})
 
 
 def environment(control_plane: ControlPlane) -> dict[str, str]:

@@ -213,8 +213,13 @@ class _Show:
         for line in (f"kubectl get msjob {where}", f"msjob why {name} {where}", f"msjob logs {name} {where}"):
             screen.line(line.rstrip())
         try:
-            while True:
-                cluster.check()
+            while not cluster.operator_ended:
+                time.sleep(0.5)
+            screen.say(
+                "The operator has ended, as after make undeploy, which takes its rights away. The cluster stays up, "
+                "and nothing acts on jobs any more: make demo KEEP=1 starts another one, make run an operator in this."
+            )
+            while cluster.operator_ended:
                 time.sleep(0.5)
         except KeyboardInterrupt:
             screen.line("")

@@ -134,6 +134,25 @@ def test_stays_up_until_it_is_told(tmp_path: Path) -> None:
     assert "This pod is simulated" in tried.stdout
 
 
+def test_operator_that_is_uninstalled(tmp_path: Path) -> None:
+    """`KEEP=1`: an operator that loses its rights, as by `make undeploy`, ends, and takes the cluster along no more."""
+    file = write(tmp_path / "short.yaml", job("short", annotations={"msjob-demo/seconds": "1"}))
+
+    with demo("--keep", file) as running:
+        running.wait_text("msjob logs short")
+        exports = [line for line in running.text.splitlines() if line.startswith("export ")]
+        script = "\n".join([*exports, "kubectl delete -f dist/ --wait=false"])
+        removed = run_program("sh", "-euc", script, cwd=ROOT)
+        running.wait_text("The operator has ended")
+        tried = run_program("sh", "-euc", "\n".join([*exports, "kubectl get nodes"]), cwd=tmp_path)
+        running.signal(signal.SIGINT)
+        assert running.wait() == 0, running.text
+        assert running.left() == []
+
+    assert removed.returncode == 0, removed.stderr
+    assert tried.returncode == 0, tried.stderr
+
+
 def test_job_that_does_not_end(tmp_path: Path) -> None:
     """After the limit the demo says what the job waits for and where the logs are, and ends with 124."""
     file = write(tmp_path / "long.yaml", job("long", annotations={"msjob-demo/seconds": "3600"}))
