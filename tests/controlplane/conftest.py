@@ -74,10 +74,14 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put tests that start operators of their own behind those that share one, and those of `RIGHTS` at the end."""
+    """Put tests first that need no operator, then those that share one, those with their own, and `RIGHTS` at the end.
 
-    def rank(item: pytest.Item) -> tuple[bool, bool]:
-        return item.path.parent.name == RIGHTS, "own_operators" in getattr(item, "fixturenames", ())
+    An operator that runs acts on jobs of all namespaces: on those of tests that are about the API server alone, too.
+    """
+
+    def rank(item: pytest.Item) -> tuple[bool, bool, bool]:
+        names = getattr(item, "fixturenames", ())
+        return item.path.parent.name == RIGHTS, "own_operators" in names, "operators" in names
 
     items.sort(key=rank)
 

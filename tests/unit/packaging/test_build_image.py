@@ -164,8 +164,10 @@ def test_builder_that_fails(bin_folder: Path) -> None:
 
     assert (done.returncode, done.stderr) == (
         1,
-        "image: docker build ended with exit code 7; what it printed says why. BUILDER= names another program, "
-        "PYTHON_IMAGE= another base image: docs/image.md\n",
+        (
+            "image: docker build ended with exit code 7; what it printed says why. BUILDER= names another program, "
+            "PYTHON_IMAGE= another base image: docs/image.md\n"
+        ),
     )
 
 
