@@ -405,7 +405,7 @@ async def test_what_may_not_be_read_and_need_not(
         # The server knows of the watch before the informer has its answer.
         await eventually(lambda: bool(syncs))
         assert informer.has_synced.is_set()
-        assert (informer.failure, syncs, server.watching) == (None, [5], 1)
+        assert (repr(informer.failure), syncs, server.watching) == ("None", [5], 1)
         assert len(informer) == 1
 
         # The right is taken away: what is in the cache is worth nothing from now on.
