@@ -112,7 +112,7 @@ def test_sample_of_the_demo_is_text(tmp_path: Path, value: str) -> None:
     assert not pwned.exists()
     assert given[:3] == ["-m", "demo", "--parent"]
     assert given[3].isdecimal()
-    assert given[4:] == ["--limit", "9", "--fail", "worker-1 ps-0:3", "--keep", "--", value]
+    assert given[4:] == ["--limit=9", "--fail=worker-1 ps-0:3", "--keep", "--", value]
 
 
 @pytest.mark.parametrize("target", ["docker-build", "docker-push"])
