@@ -36,7 +36,10 @@ _SHORT: Final = 1.0
 _PATIENCE: Final = 3
 """Failures of a watch in a row after which to list again: its resource version may be what is wrong."""
 _REFUSED_PAUSE: Final = 300.0
-"""Seconds until a collection that may not be read, and need not, is asked for again: rights seldom change."""
+"""Seconds at most until a collection that may not be read, and need not, is asked for again: rights seldom change.
+
+The first pauses are short: an API server that has just started refuses whatever it has not read the rights for.
+"""
 _log = structlog.get_logger(__name__)
 
 
@@ -256,5 +259,7 @@ class Informer:
         self.has_synced.clear()
         if not self._refused:
             self._refused = True
-            _log.warning("informer.refused", path=self.path, error=str(error), retry_in=_REFUSED_PAUSE)
-        await asyncio.sleep(_REFUSED_PAUSE)
+            _log.warning("informer.refused", path=self.path, error=str(error), retry_in_at_most=_REFUSED_PAUSE)
+        pause = jittered(self._failures, base=_FIRST_PAUSE, cap=_REFUSED_PAUSE)
+        self._failures += 1
+        await asyncio.sleep(pause)

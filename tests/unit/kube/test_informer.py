@@ -417,3 +417,17 @@ async def test_what_may_not_be_read_and_need_not(
         running.cancel()
         await asyncio.wait((running,))
     assert [entry["event"] for entry in logs if entry["log_level"] == "warning"].count("informer.refused") == 2
+
+
+async def test_refused_for_a_moment(server: FakeApiServer, transport: Transport) -> None:
+    """An API server that has just started may not know the rights yet: an optional informer soon asks again."""
+    server.put(PODS, pod("a"))
+    server.prepared = [status(403)]
+    informer = Informer(transport, PODS, lambda *_: None, optional=True)
+
+    running = asyncio.create_task(informer.run())
+    await eventually(informer.has_synced.is_set)
+    running.cancel()
+    await asyncio.wait((running,))
+
+    assert len(informer) == 1
