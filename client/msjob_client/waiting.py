@@ -70,12 +70,14 @@ async def states(server: Server, name: str, namespace: str, until: Until) -> Asy
     if not last.uid:
         yield last
         return
+    told = False
     async with contextlib.aclosing(server.job_changes(namespace, name)) as news:
         async for batch in news:
             found = [MSJob.read(change.new) for change in batch if change.new is not None]
             for job in found:
                 if job.uid != last.uid:
                     break
+                told = True
                 yield (last := job)
                 if reached(job, until):
                     return
@@ -84,6 +86,8 @@ async def states(server: Server, name: str, namespace: str, until: Until) -> Asy
                     continue
             # It is gone, and perhaps another one of its name is there.
             if until is Until.DELETED:
+                if not told:
+                    yield last
                 return
             raise JobNotFoundError(name, namespace, f"MSJob {name} was deleted meanwhile: submit it again to run it")
 

@@ -10,6 +10,7 @@ import pytest
 from msjob_client import InvalidJobError, JobNotFoundError, LogLine, MSJobClient, RequestFailedError, Stream
 from support.jobs import template
 from support.live_jobs import Jobs
+from support.operator import Operators
 from support.testbed.controlplane import ControlPlane
 from support.testbed.logs import LogServer
 from support.testbed.podstatus import running, waiting
@@ -374,8 +375,9 @@ def test_a_pod_that_goes_while_its_last_words_are_on_their_way(
         ]
 
 
-@pytest.mark.usefixtures("own_operators")
-def test_the_api_server_falls(control_plane: ControlPlane, client: MSJobClient, jobs: Jobs, logs: LogServer) -> None:
+def test_the_api_server_falls(
+    own_operators: Operators, control_plane: ControlPlane, client: MSJobClient, jobs: Jobs, logs: LogServer
+) -> None:
     """All connections break at once, and nothing can be opened for a while; then reading goes on."""
     jobs.create(worker=1)
     jobs.run(2)
@@ -385,7 +387,7 @@ def test_the_api_server_falls(control_plane: ControlPlane, client: MSJobClient, 
         wait_for(lambda: logs.followed("train-worker-0"))
         logs.write("train-worker-0", *(f"line {number}" for number in range(50)))
         control_plane.stop_apiserver(kill=True)
-        control_plane.start_apiserver()
+        own_operators.bring_back_apiserver()
         logs.write("train-worker-0", "after")
         reader.wait("worker-0: after", timeout=40)
         assert reader.texts == ["worker-0: before", *(f"worker-0: line {n}" for n in range(50)), "worker-0: after"]

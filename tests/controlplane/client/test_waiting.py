@@ -18,6 +18,7 @@ from msjob_client import (
     Until,
 )
 from support.live_jobs import Jobs
+from support.operator import Operators
 from support.testbed.controlplane import ControlPlane
 from support.testbed.waiting import wait_for
 
@@ -62,14 +63,15 @@ def test_what_is_there_and_then_what_changes(client: MSJobClient, jobs: Jobs) ->
         wait_for(lambda: heard(all_of_them) == whole, what=f"{whole}")
 
 
-@pytest.mark.usefixtures("own_operators")
-def test_the_api_server_goes_and_comes_back(control_plane: ControlPlane, client: MSJobClient, jobs: Jobs) -> None:
+def test_the_api_server_goes_and_comes_back(
+    own_operators: Operators, control_plane: ControlPlane, client: MSJobClient, jobs: Jobs
+) -> None:
     """A watch goes on by itself, and tells what happened meanwhile."""
     jobs.create(name="a", managed_by="kueue.x-k8s.io/multikueue")
     with watching(client) as events:
         wait_for(lambda: heard(events) == [("ADDED", "a")])
         control_plane.stop_apiserver(kill=True)
-        control_plane.start_apiserver()
+        own_operators.bring_back_apiserver()
         jobs.create(name="b", managed_by="kueue.x-k8s.io/multikueue")
         wait_for(lambda: heard(events) == [("ADDED", "a"), ("ADDED", "b")], 30, what="the new job")
     assert client.get("b").name == "b"
