@@ -124,9 +124,10 @@ async def scale(server: Server, job: MSJob, replicas: int) -> MSJob:
 
 
 def _refuse(job: MSJob, verb: str) -> None:
-    end = "succeeded" if job.succeeded else "failed"
     raise JobFinishedError(
-        f"MSJob {job.name} has {end} and cannot be {verb} any more: `msjob submit --replace` runs it anew", job
+        f"MSJob {job.name} has {waiting.ended_how(job)} and cannot be {verb} any more: `msjob submit --replace` runs "
+        "it anew",
+        job,
     )
 
 

@@ -41,12 +41,13 @@ def reached(job: MSJob, until: Until) -> bool:
             return False
     if job.finished:
         raise JobFinishedError(
-            f"MSJob {job.name} has {_end(job)}, so that it cannot {_NEVER[until]} any more: {job.message}", job
+            f"MSJob {job.name} has {ended_how(job)}, so that it cannot {_NEVER[until]} any more: {job.message}", job
         )
     return False
 
 
-def _end(job: MSJob) -> str:
+def ended_how(job: MSJob) -> str:
+    """`succeeded` or `failed`, of a job that has ended."""
     return "succeeded" if job.succeeded else "failed"
 
 

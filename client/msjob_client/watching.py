@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import math
-import random
 import time
 from collections.abc import AsyncGenerator, Mapping
 from typing import Final
@@ -18,25 +17,19 @@ from msjob_controller.kube.errors import (
     TooManyRequests,
     Unauthorized,
     Unreachable,
-    from_status,
 )
 from msjob_controller.kube.store import Change, Store
-from msjob_controller.kube.transport import Object, Transport
+from msjob_controller.kube.transport import Transport
+from msjob_controller.kube.watch import PATIENCE, watch
 
 Changes = list[Change]
 
 _FIRST_PAUSE: Final = 0.3
 _LONGEST_PAUSE: Final = 10.0
 """Seconds: a person watches, who wants to see at once that the API server is back."""
-_WATCH_SECONDS: Final = (300, 600)
-"""A watch ends after a random time in this range, as in client-go."""
-_SHORT: Final = 1.0
-"""Seconds: a watch that ends sooner and without an event counts as a failure, or the loop would spin."""
 _AWAKENING: Final = 30.0
 """Seconds after a failure of the connection in which a refusal is taken for one of an API server that has just started:
 until it has read the roles and CRDs, it forbids what they allow, and does not find what they define."""
-_PATIENCE: Final = 3
-"""Failures of a watch in a row after which to list again: its resource version may be what is wrong."""
 
 
 async def changes(transport: Transport, path: str, params: Mapping[str, str] | None = None) -> AsyncGenerator[Changes]:
@@ -91,32 +84,14 @@ class _Following:
 
     async def watch(self) -> AsyncGenerator[Change]:
         """Hear of changes until the watch ends."""
-        params = {
-            **self._params,
-            "watch": "1",
-            "allowWatchBookmarks": "true",
-            "resourceVersion": self.version or "",
-            "timeoutSeconds": str(random.randint(*_WATCH_SECONDS)),  # noqa: S311 - no secret
-        }
-        started, heard = time.monotonic(), False
-        async with contextlib.aclosing(self._transport.stream(self._path, params)) as events:
-            async for event in events:
-                heard = True
-                if (change := self._take(event)) is not None:
+        stream = watch(self._transport, self._path, self._params, self.version or "")
+        async with contextlib.aclosing(stream) as events:
+            async for kind, obj in events:
+                change = None if kind == "BOOKMARK" else self._store.observe(kind, obj)
+                self.version = obj["metadata"]["resourceVersion"]
+                if change is not None:
                     yield change
                 self._failures = 0
-        if not heard and time.monotonic() - started < _SHORT:
-            raise Unreachable("the server ended the watch at once", request=f"WATCH {self._path}")
-
-    def _take(self, event: Object) -> Change | None:
-        kind, obj = event.get("type"), event.get("object")
-        if kind == "ERROR" and isinstance(obj, dict):
-            raise from_status(obj, request=f"WATCH {self._path}")
-        if not isinstance(obj, dict) or kind not in {"ADDED", "MODIFIED", "DELETED", "BOOKMARK"}:
-            raise ServerError(500, "BadEvent", f"unknown watch event of type {kind!r}", request=f"WATCH {self._path}")
-        change = None if kind == "BOOKMARK" else self._store.observe(kind, obj)
-        self.version = obj["metadata"]["resourceVersion"]
-        return change
 
     async def recover(self, error: ApiError) -> None:
         """Wait after a failure that will pass.
@@ -132,7 +107,7 @@ class _Following:
         elif not self.listed or not self._will_pass(error):
             raise error
         self._failures += 1
-        if self._failures % _PATIENCE == 0:
+        if self._failures % PATIENCE == 0:
             self.version = None
         pause = jittered(self._failures - 1, base=_FIRST_PAUSE, cap=_LONGEST_PAUSE)
         await asyncio.sleep(max(pause, min(error.retry_after or 0.0, _LONGEST_PAUSE)))

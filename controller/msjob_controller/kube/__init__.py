@@ -14,6 +14,7 @@ retry      which request is sent again, and when
 responses  what a response failed with, and connections that last
 lines      a watch stream, cut into its lines
 store      objects by key and index, ordered by resource version (no I/O)
+watch      one watch of a collection, its events checked
 cache      `Informer`: list + watch -> `Store`
 queue      `KeyedQueue`: work by key, never one key twice at once
 leader     `LeaderElector` on a Lease

@@ -2,8 +2,6 @@
 
 import asyncio
 import contextlib
-import random
-import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Final
 
@@ -18,23 +16,17 @@ from msjob_controller.kube.errors import (
     TooManyRequests,
     Unauthorized,
     Unreachable,
-    from_status,
 )
 from msjob_controller.kube.hints import hint
 from msjob_controller.kube.store import Change, Indexer, Kind, Object, Store, key_of
-from msjob_controller.kube.transport import PAGE_SIZE, Transport
+from msjob_controller.kube.transport import PAGE_SIZE, SILENCE, Transport
+from msjob_controller.kube.watch import PATIENCE, watch
 
 EventHandler = Callable[[Kind, Object | None, Object | None], None]
 """Called with kind, old and new object, see `Change`."""
 
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 30.0
-_WATCH_SECONDS: Final = (300, 600)
-"""A watch ends after a random time in this range, as in client-go, so that watches spread over API servers."""
-_SHORT: Final = 1.0
-"""Seconds: a watch that ends sooner and without an event counts as a failure, or the loop would spin."""
-_PATIENCE: Final = 3
-"""Failures of a watch in a row after which to list again: its resource version may be what is wrong."""
 _REFUSED_PAUSE: Final = 300.0
 """Seconds at most until a collection that may not be read, and need not, is asked for again: rights seldom change.
 
@@ -95,7 +87,7 @@ class Informer:
         trim: Callable[[Object], Object] = drop_noise,
         indexers: Mapping[str, Indexer] | None = None,
         page_size: int = PAGE_SIZE,
-        silence: float = 200.0,
+        silence: float = SILENCE,
         optional: bool = False,
         on_sync: Callable[[], None] | None = None,
     ) -> None:
@@ -178,33 +170,14 @@ class Informer:
             self._on_sync()
 
     async def _watch(self, version: str) -> None:
-        seconds = random.randint(*_WATCH_SECONDS)  # noqa: S311 - no secret
-        params = {
-            **self._params,
-            "watch": "1",
-            "allowWatchBookmarks": "true",
-            "resourceVersion": version,
-            "timeoutSeconds": str(seconds),
-        }
-        started = time.monotonic()
-        heard = False
-        stream = self._transport.stream(self.path, params, silence=self._silence, on_open=self._opened)
+        stream = watch(self._transport, self.path, self._params, version, silence=self._silence, on_open=self._opened)
         async with contextlib.aclosing(stream) as events:
-            async for event in events:
-                self._take(event)
-                heard = True
+            async for kind, obj in events:
+                self._take(kind, obj)
                 self._failures = 0
-        if not heard and time.monotonic() - started < _SHORT:
-            raise Unreachable("the server ended the watch at once", request=f"WATCH {self.path}")
         self._failures = 0
 
-    def _take(self, event: Object) -> None:
-        kind = event.get("type")
-        obj = event.get("object")
-        if kind == "ERROR" and isinstance(obj, dict):
-            raise from_status(obj, request=f"WATCH {self.path}")
-        if not isinstance(obj, dict) or kind not in {"ADDED", "MODIFIED", "DELETED", "BOOKMARK"}:
-            raise ServerError(500, "BadEvent", f"unknown watch event of type {kind!r}", request=f"WATCH {self.path}")
+    def _take(self, kind: str, obj: Object) -> None:
         version = obj["metadata"]["resourceVersion"]
         if kind == "BOOKMARK":
             self._store.observed = max(self._store.observed, int(version))
@@ -239,7 +212,7 @@ class Informer:
             await self._do_without(error)
             return
         transient = isinstance(error, (Unreachable, TooManyRequests, ServerError, Unauthorized))
-        if not transient or (self._failures + 1) % _PATIENCE == 0:
+        if not transient or (self._failures + 1) % PATIENCE == 0:
             self._resource_version = None
         if isinstance(error, Gone) and self._failures == 0:
             # Ordinary after a long silence: list at once. Should it come again and again, wait like for all else.

@@ -47,6 +47,8 @@ there was no answer) and seconds. For a watch the seconds are those until its he
 
 JSON: Final = "application/json"
 MERGE_PATCH: Final = "application/merge-patch+json"
+SILENCE: Final = 200.0
+"""Seconds without a single byte after which a stream counts as dead, see `Transport.stream`."""
 PAGE_SIZE: Final = 500
 """Objects in one page of a list, as in client-go."""
 
@@ -321,7 +323,7 @@ class Transport:
         path: str,
         params: Mapping[str, str] | None = None,
         *,
-        silence: float = 200.0,
+        silence: float = SILENCE,
         on_open: Callable[[], None] | None = None,
     ) -> AsyncGenerator[Object]:
         """Open a watch and yield its events until the server ends it.
@@ -348,7 +350,7 @@ class Transport:
                 yield line
 
     async def stream_bytes(
-        self, path: str, params: Mapping[str, str] | None = None, *, silence: float = 200.0
+        self, path: str, params: Mapping[str, str] | None = None, *, silence: float = SILENCE
     ) -> AsyncGenerator[bytes]:
         """Read an answer of any length, such as a log that is followed, as it comes.
 
