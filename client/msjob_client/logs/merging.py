@@ -11,7 +11,7 @@ from msjob_client.errors import MSJobError
 from msjob_client.faults import Doing, out_of_files, translate
 from msjob_client.line import LogLine
 from msjob_client.logs.source import Source
-from msjob_controller.kube.errors import ApiError, Forbidden, NotFound, Unauthorized
+from msjob_controller.kube.errors import ApiError, Forbidden, NotFound, Unauthorized, Unreachable
 
 _EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
 _ATTEMPTS: Final = 4
@@ -77,19 +77,24 @@ async def whole(source: Source, *, previous: bool = False) -> AsyncGenerator[Log
     Raises:
         ApiError: The log is refused, or the answer broke off.
     """
-    rest = None
+    rest: object = None
     reads = 0
+    told = same = False
     for _ in range(_ANSWERS):
         told = False
         async with contextlib.aclosing(source.read(previous=previous)) as lines:
             async for line in lines:
                 told = True
                 yield line
-        agreed = not told and rest == source.rest and source.caught_up
+        same = rest == source.rest
         reads += source.caught_up
-        if agreed or reads == _READS:
+        if (not told and same and source.caught_up) or reads == _READS:
             break
         rest = source.rest
+    else:
+        # All that lack the same are of a log that has been rotated; those that end here and there have broken off.
+        if not told and not same:
+            raise Unreachable(f"the log of {source.pod.name} breaks off again and again")
     for line in source.read_rest():
         yield line
 

@@ -160,6 +160,17 @@ def test_an_answer_that_breaks_off_is_read_on(client: MSJobClient, jobs: Jobs, l
     assert texts(list(client.logs("train", roles=["worker"]))) == [f"worker-0: {text}" for text in written]
 
 
+def test_a_kubelet_that_falls_again_and_again(client: MSJobClient, jobs: Jobs, logs: LogServer) -> None:
+    """Answers that end here and there, and bring nothing new, are not taken for the end of the log."""
+    jobs.create(worker=1)
+    jobs.run(2)
+    written = [f"line {number}" for number in range(50)]
+    logs.write("train-worker-0", *written)
+    logs.cut("train-worker-0", 39 * 20, *[60, 130] * 8)
+
+    assert texts(list(client.logs("train", roles=["worker"]))) == [f"worker-0: {text}" for text in written]
+
+
 def test_a_pod_that_cannot_be_read_keeps_no_other_from_it(client: MSJobClient, jobs: Jobs, logs: LogServer) -> None:
     """The lines of all others come first; then an error names the pod."""
     jobs.create()
