@@ -16,7 +16,7 @@ from support.testbed import builder
 from support.testbed.errors import HarnessError
 from support.testbed.pins import Pins, minor, read_pins
 from support.testbed.progress import Progress, to_stderr
-from support.testbed.sources import CONTROL_PLANE, SIMULATION, version
+from support.testbed.sources import CONTROL_PLANE, NODE, SIMULATION, version
 
 _ASK_VERSION = {
     "etcd": ["--version"],
@@ -25,9 +25,12 @@ _ASK_VERSION = {
     "kube-scheduler": ["--version"],
     "kubectl": ["version", "--client"],
     "kwok": ["--version"],
+    "kubelet": ["--version"],
+    "kube-proxy": ["--version"],
+    "coredns": ["-version"],
 }
 
-_OF_THE_SERVERS_AGE = ("kube-controller-manager", "kube-scheduler")
+_OF_THE_SERVERS_AGE = ("kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy")
 """Programs that ask the API server for what an older one has not."""
 
 
@@ -47,6 +50,16 @@ class Simulators:
 
     kube_scheduler: Path
     kwok: Path
+
+
+@dataclass(frozen=True)
+class NodePrograms:
+    """Where the programs are that make a cluster with a real node of a control plane."""
+
+    kube_scheduler: Path
+    kubelet: Path
+    kube_proxy: Path
+    coredns: Path
 
 
 def find_binaries(progress: Progress = to_stderr) -> Binaries:
@@ -70,11 +83,30 @@ def find_all(progress: Progress = to_stderr) -> tuple[Binaries, Simulators]:
     Raises:
         HarnessError: As ``find_binaries``.
     """
-    paths = _find((*CONTROL_PLANE, *SIMULATION), progress)
-    simulators = {name.replace("-", "_") for name in SIMULATION}
+    binaries, others = _find_both(SIMULATION, progress)
+    return binaries, Simulators(**others)
+
+
+def find_node_programs(progress: Progress = to_stderr) -> tuple[Binaries, NodePrograms]:
+    """Find the programs of a node, too; as ``find_binaries`` does.
+
+    Args:
+        progress: Is told what is being built, and why.
+
+    Raises:
+        HarnessError: As ``find_binaries``.
+    """
+    binaries, others = _find_both(NODE, progress)
+    return binaries, NodePrograms(**others)
+
+
+def _find_both(names: Sequence[str], progress: Progress) -> tuple[Binaries, dict[str, Path]]:
+    """Give the programs of the control plane, and others by their names as fields have them."""
+    paths = _find((*CONTROL_PLANE, *names), progress)
+    others = {name.replace("-", "_") for name in names}
     return (
-        Binaries(**{name: path for name, path in paths.items() if name not in simulators}),
-        Simulators(**{name: path for name, path in paths.items() if name in simulators}),
+        Binaries(**{name: path for name, path in paths.items() if name not in others}),
+        {name: path for name, path in paths.items() if name in others},
     )
 
 

@@ -47,9 +47,9 @@ def cached(name: str, pins: Pins) -> Path:
         name: The program.
         pins: The versions.
     """
-    # A folder of its own: another kwok is no reason to build Kubernetes again, nor the other way round.
-    folder = cache_folder(pins).with_name(f"kwok-{pins.kwok}") if name == "kwok" else cache_folder(pins)
-    return folder / name
+    # Folders of their own: another kwok is no reason to build Kubernetes again, nor the other way round.
+    own = {"kwok": pins.kwok, "coredns": pins.coredns}
+    return (cache_folder(pins).with_name(f"{name}-{own[name]}") if name in own else cache_folder(pins)) / name
 
 
 def build(names: Sequence[str], pins: Pins, progress: Progress) -> None:

@@ -1,4 +1,4 @@
-"""The versions of the programs under the tests, read from ``go/go.mod`` and ``kwok/go.mod``, which alone pin them."""
+"""The versions of the programs under the tests, read from the ``go.mod`` files beside this one, which alone pin them."""
 
 import re
 from dataclasses import dataclass
@@ -11,22 +11,26 @@ MODULE = Path(__file__).parent / "go"
 KWOK_MODULE = Path(__file__).parent / "kwok"
 """The folder of the Go module that builds kwok, which needs other versions of the same libraries."""
 
+COREDNS_MODULE = Path(__file__).parent / "coredns"
+"""The folder of the Go module that builds the DNS server of the cluster."""
+
 
 @dataclass(frozen=True)
 class Pins:
     """The pinned versions.
 
     Attributes:
-        kubernetes: The version of kube-apiserver, kube-controller-manager, kube-scheduler and kubectl, such as
-            ``v1.36.3``.
+        kubernetes: The version of all programs of Kubernetes, such as ``v1.36.3``.
         etcd: The version of etcd, such as ``v3.6.8``.
         kwok: The version of kwok, such as ``v0.7.0``.
+        coredns: The version of CoreDNS, such as ``v1.15.0``.
         go: The oldest Go that builds them, such as ``1.26.0``.
     """
 
     kubernetes: str
     etcd: str
     kwok: str
+    coredns: str
     go: str
 
     @property
@@ -46,6 +50,7 @@ def read_pins() -> Pins:
         kubernetes=_find(r"^\s*k8s\.io/kubernetes (v\S+)", MODULE),
         etcd=_find(r"^\s*go\.etcd\.io/etcd/server/v3 (v\S+)", MODULE),
         kwok=_find(r"^\s*sigs\.k8s\.io/kwok (v\S+)", KWOK_MODULE),
+        coredns=_find(r"^\s*(?:require )?github\.com/coredns/coredns (v\S+)", COREDNS_MODULE),
         go=_find(r"^go (\S+)", MODULE),
     )
 

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from support.testbed.pins import KWOK_MODULE, MODULE, Pins
+from support.testbed.pins import COREDNS_MODULE, KWOK_MODULE, MODULE, Pins
 
 CONTROL_PLANE: Final = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
 """The programs that tests need."""
 
 SIMULATION: Final = ("kube-scheduler", "kwok")
 """The programs that the demo needs beside them: what puts pods on nodes, and what lets them run there."""
+
+NODE: Final = ("kube-scheduler", "kubelet", "kube-proxy", "coredns")
+"""The programs that make a cluster with a real node of a control plane."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,10 @@ SOURCES: Final[Mapping[str, Source]] = {
     "kube-controller-manager": Source("k8s.io/kubernetes/cmd/kube-controller-manager", 170),
     "kubectl": Source("k8s.io/kubernetes/cmd/kubectl", 60),
     "kube-scheduler": Source("k8s.io/kubernetes/cmd/kube-scheduler", 15),
+    "kubelet": Source("k8s.io/kubernetes/cmd/kubelet", 60),
+    "kube-proxy": Source("k8s.io/kubernetes/cmd/kube-proxy", 20),
     "kwok": Source("sigs.k8s.io/kwok/cmd/kwok", 300, KWOK_MODULE),
+    "coredns": Source(".", 45, COREDNS_MODULE),
 }
 """All programs, in the order in which they are built."""
 
@@ -48,7 +54,7 @@ def version(name: str, pins: Pins) -> str:
         name: The program.
         pins: All versions.
     """
-    return {"etcd": pins.etcd, "kwok": pins.kwok}.get(name, pins.kubernetes)
+    return {"etcd": pins.etcd, "kwok": pins.kwok, "coredns": pins.coredns}.get(name, pins.kubernetes)
 
 
 def stamps(name: str, pins: Pins) -> str:
@@ -60,6 +66,8 @@ def stamps(name: str, pins: Pins) -> str:
     """
     if name == "kwok":
         values = {"sigs.k8s.io/kwok/pkg/consts.Version": pins.kwok}
+    elif name == "coredns":
+        values = {}
     else:
         major, minor = pins.kubernetes.removeprefix("v").split(".")[:2]
         base = "k8s.io/component-base/version"
