@@ -82,6 +82,15 @@ lock: setup ## Write requirements/*.txt again, with hashes (UPGRADE=1 takes newe
 clean: ## Remove build products and caches; .venv and the control plane stay
 	@rm -rf $(BUILD) htmlcov .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
+.PHONY: cluster-up
+cluster-up: CLUSTER_IMAGES = core
+cluster-up: cluster-images ## Start a real cluster of one node, and leave it running (as root, on Debian or Ubuntu)
+	@PYTHONPATH=tests:tools $(BIN)/python -m support.cluster up
+
+.PHONY: cluster-down
+cluster-down: setup ## Stop it, and remove all that it left
+	@PYTHONPATH=tests:tools $(BIN)/python -m support.cluster down
+
 ##@ Manifests
 
 .PHONY: synth
@@ -143,6 +152,16 @@ test-image: testbed ## Build the operator's image and run it on a control plane 
 .PHONY: test-training-image
 test-training-image: setup ## Build the image of samples/training and train in it (as root, on Debian or Ubuntu; 4 GB, minutes)
 	@MSJOB_IMAGE_TESTS=tests/training_image sh tools/test-image.sh $(PYTEST_ARGS)
+
+.PHONY: cluster-images
+cluster-images: setup
+	@PYTHONPATH=tests $(BIN)/python -m support.testbed build --node
+	@sh tools/cluster-images.sh $(CLUSTER_IMAGES)
+
+.PHONY: test-cluster
+test-cluster: CLUSTER_IMAGES = core
+test-cluster: cluster-images ## Train on a real cluster of one node: the core rows (as root, on Debian or Ubuntu; 12 GB, docs/cluster.md)
+	@sh tools/cluster.sh $(BIN)/pytest tests/cluster -m core $(PYTEST_ARGS)
 
 .PHONY: coverage
 coverage: ## Run the same with branch coverage, subprocesses included, and fail below the limit

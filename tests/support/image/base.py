@@ -29,6 +29,12 @@ _NEWS_EVERY: Final = 20.0
 _LINES_SHOWN: Final = 15
 
 
+def base_name() -> str:
+    """Give the name of the base image: another recipe gives another one."""
+    recipe = hashlib.sha256("\n".join((SUITE, *RECIPE)).encode()).hexdigest()[:12]
+    return f"debian-{SUITE}-{platform.machine()}-{recipe}"
+
+
 def find_base(progress: Progress) -> Path:
     """Give an archive of the file system, from the cache or made now, which takes one to two minutes.
 
@@ -40,9 +46,8 @@ def find_base(progress: Progress) -> Path:
     Raises:
         HarnessError: it cannot be made.
     """
-    recipe = hashlib.sha256("\n".join((SUITE, *RECIPE)).encode()).hexdigest()[:12]
     folder = cache_root() / "image"
-    archive = folder / f"debian-{SUITE}-{platform.machine()}-{recipe}.tar"
+    archive = folder / f"{base_name()}.tar"
     if archive.exists():
         return archive
     folder.mkdir(parents=True, exist_ok=True)

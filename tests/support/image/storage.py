@@ -40,6 +40,7 @@ class Storage:
             "CONTAINERS_STORAGE_CONF": str(config),
             "TMPDIR": str(folder / "tmp"),
         }
+        self._base = os.environ.get("PYTHON_IMAGE", "")
 
     def buildah(self, *arguments: str | Path) -> str:
         """Run buildah and give what it prints.
@@ -72,14 +73,13 @@ class Storage:
         Raises:
             HarnessError: it cannot be made.
         """
-        given = os.environ.get("PYTHON_IMAGE")
-        if given:
-            return given
-        archive = find_base(progress)
-        container = self.buildah("from", "scratch").strip()
-        self.buildah("add", "--quiet", container, archive, "/")
-        self.buildah("commit", "--quiet", "--rm", container, _BASE)
-        return _BASE
+        if not self._base:
+            archive = find_base(progress)
+            container = self.buildah("from", "scratch").strip()
+            self.buildah("add", "--quiet", container, archive, "/")
+            self.buildah("commit", "--quiet", "--rm", container, _BASE)
+            self._base = _BASE
+        return self._base
 
     def mount(self, image: str) -> Path:
         """Give the file system of an image."""

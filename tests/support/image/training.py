@@ -32,16 +32,30 @@ class TrainingImage:
         base = storage.base(progress)
         progress(f"building the image of samples/training on {base}: 3 GB, some minutes")
         start = time.monotonic()
-        arguments = [f"--volume={source}:{target}:ro" for source, target in _index(folder).items()]
-        storage.buildah(
-            *("build", "--quiet", "--network", "host", "--tag", IMAGE, f"--build-arg=PYTHON_IMAGE={base}"),
-            *arguments,
-            ROOT / "samples" / "training",
-        )
+        build_on_index(storage, ROOT / "samples" / "training", IMAGE, base)
         self.seconds = time.monotonic() - start
         self.rootfs = storage.mount(IMAGE)
         self.config = storage.config(IMAGE)
         progress(f"built it in {self.seconds:.0f} s: {size_of(self.rootfs) / 1e9:.2f} GB")
+
+
+def build_on_index(storage: Storage, context: Path, image: str, base: str) -> None:
+    """Build an image whose Dockerfile installs from a Python package index.
+
+    Args:
+        storage: Where to.
+        context: The folder of the Dockerfile, which has the argument ``PYTHON_IMAGE``.
+        image: The name.
+        base: The base image.
+
+    Raises:
+        HarnessError: It failed.
+    """
+    storage.buildah(
+        *("build", "--quiet", "--network", "host", "--tag", image, f"--build-arg=PYTHON_IMAGE={base}"),
+        *(f"--volume={source}:{target}:ro" for source, target in _index(storage.folder).items()),
+        context,
+    )
 
 
 def _index(folder: Path) -> dict[Path, str]:

@@ -4,7 +4,7 @@ import argparse
 import signal
 import sys
 
-from support.testbed.binaries import find_all
+from support.testbed.binaries import find_all, find_node_programs
 from support.testbed.controlplane import ControlPlane
 from support.testbed.errors import HarnessError
 from support.testbed.progress import to_stderr
@@ -18,13 +18,16 @@ def main() -> int:
     """
     parser = argparse.ArgumentParser(prog="python -m support.testbed", description="A real control plane for tests.")
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("build", help="build the programs where they are missing, and end")
+    build = commands.add_parser("build", help="build the programs where they are missing, and end")
+    build.add_argument("--node", action="store_true", help="those of a real node, too")
     commands.add_parser("up", help="run a control plane until Ctrl-C; prints the path of its kubeconfig")
-    command = parser.parse_args().command
+    given = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        if command == "build":
+        if given.command == "build":
             find_all()
+            if given.node:
+                find_node_programs()
         else:
             _up()
     except HarnessError as error:

@@ -102,7 +102,7 @@ def _build(name: str, go: Go, pins: Pins, progress: Progress) -> float:
     command += ["-ldflags", f"-s -w {stamps(name, pins)}", "-o", unfinished, SOURCES[name].package]
     start = time.monotonic()
     with ProgramGroup("ms-operator-build-") as group:
-        environment = {**_environment(go), "TMPDIR": str(group.folder)}
+        environment = {**compiler_environment(go), "TMPDIR": str(group.folder)}
         try:
             program = group.start(name, command, environment, cwd=SOURCES[name].module)
             code = _wait(program.process, name, start, progress)
@@ -131,8 +131,12 @@ def _wait(process: subprocess.Popen[bytes], name: str, start: float, progress: P
             progress(f"still building {name} ({time.monotonic() - start:.0f} s)")
 
 
-def _environment(go: Go) -> dict[str, str]:
-    """Give the compiler this process's environment, without what would change what is built."""
+def compiler_environment(go: Go) -> dict[str, str]:
+    """Give the compiler this process's environment, without what would change what is built.
+
+    Args:
+        go: The compiler.
+    """
     steering = ("GOROOT", "GOOS", "GOARCH", "GOEXPERIMENT", "GO111MODULE")
     kept = {name: value for name, value in os.environ.items() if name not in steering}
     fixed = {"CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly -buildvcs=false", "GOTOOLCHAIN": "local", "GOWORK": "off"}

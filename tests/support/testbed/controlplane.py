@@ -45,6 +45,8 @@ class ControlPlane:
         audit: Write an audit log, see ``audit_events``.
         apiserver_flags: More flags for kube-apiserver; a flag given twice counts as the last one says.
         controller_manager_flags: Likewise for kube-controller-manager.
+        address: Where the API server listens.
+        users: More users who may do everything, see ``kubeconfig_of``.
 
     Attributes:
         folder: All files of the control plane.
@@ -70,6 +72,8 @@ class ControlPlane:
         audit: bool = False,
         apiserver_flags: Sequence[str] = (),
         controller_manager_flags: Sequence[str] = (),
+        address: str = flags.LOOPBACK,
+        users: Iterable[str] = (),
     ) -> None:
         self._binaries = binaries
         self._manifests = list(manifests)
@@ -77,7 +81,8 @@ class ControlPlane:
         self._apiserver_flags = list(apiserver_flags)
         self._controller_manager_flags = list(controller_manager_flags)
         self._programs = ProgramGroup()
-        self._tokens = {user: secrets.token_hex(16) for user in (ADMIN, CONTROLLER_MANAGER)}
+        self._tokens = {user: secrets.token_hex(16) for user in (ADMIN, CONTROLLER_MANAGER, *users)}
+        self._address = address
         self._port = 0
         self._apiserver: Program | None = None
         self._controller_manager: Program | None = None
@@ -169,6 +174,10 @@ class ControlPlane:
         """Give kubectl, as administrator unless another kubeconfig is given."""
         return Kubectl(self.binaries.kubectl, kubeconfig or self.kubeconfig, self.folder / "kubectl-cache")
 
+    def kubeconfig_of(self, user: str) -> Path:
+        """Give the kubeconfig of one of the ``users``."""
+        return self._write_kubeconfig(user, f"{user.replace(':', '-')}.kubeconfig")
+
     def audit_events(self, user: str | None = None) -> list[Object]:
         """Give the audit log so far: an ``audit.k8s.io/v1`` Event for each answered request.
 
@@ -237,7 +246,7 @@ class ControlPlane:
         """Start the API server for the first time, at another port when somebody was faster with the first one."""
         for attempt in reversed(range(_ATTEMPTS)):
             self._port = _free_port()
-            self.server = f"https://127.0.0.1:{self._port}"
+            self.server = f"https://{self._address}:{self._port}"
             apiserver = self._run_apiserver()
             _wait_started(apiserver, self._certificate_written)
             self.admin = Client(self.server, ca_file=self.ca_file, token=self._tokens[ADMIN])
@@ -251,7 +260,9 @@ class ControlPlane:
                 return
 
     def _run_apiserver(self) -> Program:
-        command = flags.apiserver_command(self.binaries, self._files, self._port, audit=self._audit)
+        command = flags.apiserver_command(
+            self.binaries, self._files, self._port, audit=self._audit, address=self._address
+        )
         self._apiserver = self._programs.start("kube-apiserver", [*command, *self._apiserver_flags])
         return self._apiserver
 

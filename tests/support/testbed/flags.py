@@ -11,6 +11,8 @@ from support.testbed.binaries import Binaries
 SERVICE_RANGE = "10.96.0.0/16"
 """A /16, since each job with a Scheduler takes one address: a /24 is used up by 250 jobs."""
 
+LOOPBACK = "127.0.0.1"
+
 _P256_ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 """The order of the curve P-256 (SEC 2, section 2.4.2)."""
 
@@ -100,17 +102,18 @@ def etcd_command(binaries: Binaries, files: Files) -> list[str]:
     ]
 
 
-def apiserver_command(binaries: Binaries, files: Files, port: int, *, audit: bool) -> list[str]:
+def apiserver_command(
+    binaries: Binaries, files: Files, port: int, *, audit: bool, address: str = LOOPBACK
+) -> list[str]:
     """Give the command line of kube-apiserver: RBAC, and ServiceAccounts as in any cluster."""
     command = [
         str(binaries.kube_apiserver),
         f"--etcd-servers=unix://{files.etcd_socket}",
         f"--cert-dir={files.certificate.parent}",
-        "--bind-address=127.0.0.1",
-        "--advertise-address=127.0.0.1",
-        "--external-hostname=127.0.0.1",
+        f"--bind-address={address}",
+        f"--advertise-address={address}",
+        f"--external-hostname={address}",
         f"--secure-port={port}",
-        "--endpoint-reconciler-type=none",  # 127.0.0.1 is no address for the Endpoints of the Service "kubernetes"
         f"--service-cluster-ip-range={SERVICE_RANGE}",
         "--authorization-mode=RBAC",
         "--service-account-issuer=https://kubernetes.default.svc",
@@ -120,6 +123,8 @@ def apiserver_command(binaries: Binaries, files: Files, port: int, *, audit: boo
         "--allow-privileged=true",
         "--shutdown-watch-termination-grace-period=1s",  # else open watches hold up an orderly stop for a minute
     ]
+    if address == LOOPBACK:
+        command.append("--endpoint-reconciler-type=none")  # it is no address for the Endpoints of "kubernetes"
     if audit:
         command += [
             f"--audit-policy-file={files.audit_policy}",

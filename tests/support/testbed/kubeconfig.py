@@ -6,7 +6,9 @@ import os
 from pathlib import Path
 
 
-def write_kubeconfig(path: Path, *, server: str, ca_file: Path, token: str, namespace: str = "default") -> Path:
+def write_kubeconfig(
+    path: Path, *, server: str, ca_file: Path, token: str, namespace: str = "default", server_name: str | None = None
+) -> Path:
     """Write a kubeconfig for one user; only this user of the machine can read it.
 
     Args:
@@ -15,12 +17,15 @@ def write_kubeconfig(path: Path, *, server: str, ca_file: Path, token: str, name
         ca_file: The certificate to trust; its content goes into the file.
         token: The bearer token.
         namespace: The namespace of commands that name none.
+        server_name: The name that the certificate must have, where that is not the one in the address.
 
     Returns:
         The path.
     """
     name = "testbed"
     cluster = {"server": server, "certificate-authority-data": base64.b64encode(ca_file.read_bytes()).decode()}
+    if server_name is not None:
+        cluster["tls-server-name"] = server_name
     config = {
         "apiVersion": "v1",
         "kind": "Config",

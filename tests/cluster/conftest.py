@@ -1,0 +1,136 @@
+"""A cluster for all tests of the run, with the operator as a user installs it, and a namespace for each test."""
+
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.cluster import images
+from support.cluster.cluster import Cluster
+from support.cluster.installation import Installation
+from support.cluster.live import Live
+from support.cluster.report import Report, Row
+from support.cluster.site import Site
+from support.programs import ROOT
+from support.testbed.errors import HarnessError
+from support.testbed.progress import to_stderr
+
+HERE = Path(__file__).parent
+LOGS = ROOT / "build" / "cluster-logs"
+"""Where the logs of all components and pods go when a test fails."""
+
+SITE = pytest.StashKey[Site]()
+REPORT = pytest.StashKey[Report]()
+
+SECONDS = 600
+"""The longest that a test takes on a busy machine, unless it says otherwise."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Know the markers."""
+    config.addinivalue_line("markers", "core: a row that every change has to pass")
+    config.addinivalue_line("markers", "row(matrix, case): the row of the report that a test is about")
+    config.addinivalue_line("markers", "own: needs a cluster of the tests' own, whose parts can be stopped")
+    config.stash[REPORT] = Report(os.environ.get("MSJOB_CERTIFY"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give each test its time."""
+    for item in items:
+        if item.path.is_relative_to(HERE) and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(SECONDS))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Start the cluster before the first test; what takes long is shown even while pytest captures."""
+    if session.config.option.collectonly or not any(item.path.is_relative_to(HERE) for item in session.items):
+        return
+    capture = session.config.pluginmanager.getplugin("capturemanager")
+
+    def show(line: str) -> None:
+        with capture.global_and_fixture_disabled():
+            to_stderr(line)
+
+    try:
+        cluster = Cluster(audit=True, progress=show).start()
+        session.config.add_cleanup(cluster.stop)
+        wanted = images.wanted("core")
+        cluster.load(wanted)
+    except HarnessError as error:
+        raise pytest.UsageError(f"no cluster to test on: {error}") from error
+    names = {name: image.ref for name, image in wanted.items()}
+    session.config.stash[SITE] = Site(cluster.control_plane.admin, cluster.control_plane.kubectl(), names, cluster)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Write a row of the report for each test, and keep the logs of one that failed."""
+    result: pytest.TestReport = yield
+    row = item.get_closest_marker("row")
+    if result.failed and SITE in item.config.stash:
+        cluster = item.config.stash[SITE].cluster
+        if cluster is not None:
+            cluster.keep_logs(LOGS / item.name)
+    if row is not None and (result.when == "call" or not result.passed):
+        item.config.stash[REPORT].end(item.nodeid, *row.args, result)
+    return result
+
+
+@pytest.fixture(scope="session")
+def site(request: pytest.FixtureRequest) -> Site:
+    """The cluster."""
+    return request.config.stash[SITE]
+
+
+@pytest.fixture
+def cluster(site: Site) -> Cluster:
+    """The cluster, of which parts can be stopped."""
+    assert site.cluster is not None
+    return site.cluster
+
+
+@pytest.fixture(scope="session")
+def installation(site: Site) -> Installation:
+    """The operator, installed by `kubectl apply -f dist/` and available."""
+    found = Installation(site)
+    found.apply()
+    found.wait_available()
+    return found
+
+
+@pytest.fixture
+def namespace(site: Site, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A namespace with the Restricted Pod Security profile, which is deleted after the test."""
+    name = f"test-{secrets.token_hex(3)}"
+    labels = {"pod-security.kubernetes.io/enforce": "restricted"}
+    site.client.create("v1/namespaces", {"metadata": {"name": name, "labels": labels}})
+    site.client.wait_until("v1/serviceaccounts", "default", name, bool, timeout=20)
+    yield name
+    site.client.delete("v1/namespaces", name)
+    site.client.wait_gone("v1/namespaces", name, timeout=120)
+
+
+@pytest.fixture
+def live(site: Site, installation: Installation, namespace: str) -> Iterator[Live]:
+    """The namespace, with all that happens in it."""
+    with Live(site, namespace) as found:
+        yield found
+
+
+@pytest.fixture
+def row(request: pytest.FixtureRequest) -> Row:
+    """What the report says of this test."""
+    return request.config.stash[REPORT].row(request.node.nodeid)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Show what was measured."""
+    rows = config.stash[REPORT].lines()
+    if rows:
+        terminalreporter.section("cluster")
+        for line in rows:
+            terminalreporter.write_line(line)
+    config.stash[REPORT].write()

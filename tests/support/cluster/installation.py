@@ -1,0 +1,76 @@
+"""The operator in the cluster, installed as a user does."""
+
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+from support.cluster.site import Site
+from support.programs import ROOT
+from support.testbed.client import Object
+
+NAMESPACE: Final = "ms-operator-system"
+DEPLOYMENT: Final = "ms-operator-controller-manager"
+ACCOUNT: Final = f"system:serviceaccount:{NAMESPACE}:{DEPLOYMENT}"
+"""The user that the operator is to the API server."""
+
+DIST: Final = ROOT / "dist"
+_SECONDS_TO_AVAILABLE: Final = 120.0
+
+
+class Installation:
+    """The operator of `dist/`.
+
+    Args:
+        site: The cluster.
+    """
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+
+    def apply(self) -> None:
+        """Apply `dist/` as it is."""
+        self._site.kubectl.run("apply", "-f", DIST, timeout=120)
+
+    def wait_available(self, timeout: float = _SECONDS_TO_AVAILABLE) -> Object:
+        """Wait until the Deployment is available, and give it."""
+        return self._site.client.wait_until(
+            "apps/v1/deployments", DEPLOYMENT, NAMESPACE, _available, timeout, what="the operator to be available"
+        )
+
+    def pods(self) -> list[Object]:
+        """The operator's pods that are not being deleted."""
+        found = self._site.client.pods(NAMESPACE, "app.kubernetes.io/component=controller")
+        return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
+
+    def make(self, target: str, **variables: str) -> subprocess.CompletedProcess[str]:
+        """Run a target of the Makefile against the cluster, as a user would."""
+        kubectl = f"{self._site.kubectl.program} --kubeconfig={self._site.kubeconfig}"
+        given = [f"{name}={value}" for name, value in {"KUBECTL": kubectl, **variables}.items()]
+        return subprocess.run(
+            ["make", "--no-print-directory", target, *given],  # noqa: S607 - make is where the system has it
+            check=False,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=300,
+        )
+
+
+def _available(deployment: dict[str, Any]) -> bool:
+    status = deployment.get("status", {})
+    wanted = deployment["spec"]["replicas"]
+    return (
+        status.get("observedGeneration") == deployment["metadata"]["generation"]
+        and status.get("updatedReplicas") == wanted
+        and status.get("availableReplicas") == wanted
+        and status.get("replicas") == wanted
+    )
+
+
+def image_of_dist(folder: Path = DIST) -> str:
+    """The image that the Deployment in `dist/` names."""
+    for line in (folder / "0003-operator.yaml").read_text().splitlines():
+        if line.strip().startswith("image: "):
+            return line.split(": ", 1)[1].strip()
+    raise ValueError(f"{folder} names no image")

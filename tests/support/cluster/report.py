@@ -1,0 +1,78 @@
+"""What the tests of the cluster tell: a row for each, with what happened and how long it took."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@dataclass(slots=True)
+class Row:
+    """What a test tells.
+
+    Attributes:
+        matrix: The table that it is in, such as `failure`.
+        case: What was done.
+        outcome: `passed` or `failed`; empty while the test runs.
+        happened: What came of it, in the words of the test.
+        seconds: What was measured.
+        took: Seconds of the whole test.
+    """
+
+    matrix: str = ""
+    case: str = ""
+    outcome: str = ""
+    happened: list[str] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    took: float = 0.0
+
+    def tell(self, text: str) -> None:
+        """Say what happened."""
+        self.happened.append(text)
+
+    def measure(self, name: str, seconds: float) -> None:
+        """Say how long something took."""
+        self.seconds[name] = round(seconds, 2)
+
+    def line(self) -> str:
+        """The row in a line of text."""
+        measured = ", ".join(f"{name} {value:.1f} s" for name, value in self.seconds.items())
+        told = "; ".join(text for text in (*self.happened, measured) if text)
+        return f"{self.matrix}: {self.case}: {self.outcome} in {self.took:.0f} s" + (f" ({told})" if told else "")
+
+
+class Report:
+    """All rows of a run.
+
+    Args:
+        path: The file that `write` writes; None for none.
+    """
+
+    def __init__(self, path: str | None) -> None:
+        self._path = Path(path) if path else None
+        self._rows: dict[str, Row] = {}
+
+    def row(self, test: str) -> Row:
+        """The row of a test."""
+        return self._rows.setdefault(test, Row())
+
+    def end(self, test: str, matrix: str, case: str, result: pytest.TestReport) -> None:
+        """Take in how a test ended."""
+        row = self.row(test)
+        row.matrix, row.case = matrix, case
+        row.outcome = "passed" if result.passed and row.outcome != "failed" else "failed"
+        row.took += result.duration
+
+    def lines(self) -> list[str]:
+        """All rows that have ended, in lines of text."""
+        return [row.line() for row in self._rows.values() if row.outcome]
+
+    def write(self) -> None:
+        """Write the rows as JSON, where a file was named."""
+        if self._path is not None:
+            rows: list[dict[str, Any]] = [
+                {name: getattr(row, name) for name in Row.__slots__} for row in self._rows.values() if row.outcome
+            ]
+            self._path.write_text(json.dumps(rows, indent=1))

@@ -1,0 +1,133 @@
+"""A cluster that stays up until it is told to go: ``make cluster-up`` and ``make cluster-down``.
+
+Its API server is reached from the machine at a port of 127.0.0.1. Of its files on the machine one folder alone is at a
+known place; it holds kubeconfig, process id and log.
+"""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from support.cluster import forward
+from support.cluster.cluster import Cluster
+from support.cluster.images import core_images
+from support.cluster.places import ADDRESS
+from support.programs import ROOT
+from support.testbed.builder import cache_root
+from support.testbed.errors import HarnessError
+from support.testbed.kubeconfig import write_kubeconfig
+from support.testbed.progress import Progress
+from support.testbed.waiting import wait_for
+
+_ABOVE_THE_SHELLS: Final = 20
+"""A descriptor that the shell between here and there does not take for its own files."""
+
+_SECONDS_TO_STOP: Final = 30.0
+
+
+def up(progress: Progress) -> None:
+    """Start the cluster, and leave it running.
+
+    Args:
+        progress: Is told what happens.
+
+    Raises:
+        HarnessError: It runs already, or does not start; with what it printed.
+    """
+    if os.geteuid():
+        raise HarnessError("a cluster needs root: sudo make cluster-up")
+    if _running():
+        raise HarnessError(f"the cluster runs already: export KUBECONFIG={kubeconfig()}")
+    shutil.rmtree(_folder(), ignore_errors=True)
+    _folder().mkdir(mode=0o700, parents=True)
+    log_file = _folder() / "log"
+    with socket.create_server(("127.0.0.1", 0)) as listener, log_file.open("w") as log:
+        descriptor = fcntl.fcntl(listener, fcntl.F_DUPFD, _ABOVE_THE_SHELLS)
+        process = subprocess.Popen(
+            ["sh", ROOT / "tools" / "cluster.sh", sys.executable, "-m", "support.cluster", "serve", str(descriptor)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=(descriptor,),
+            start_new_session=True,
+        )
+        os.close(descriptor)
+    (_folder() / "pid").write_text(str(process.pid))
+    told = 0
+    while not kubeconfig().exists():
+        lines = log_file.read_text().splitlines()
+        for line in lines[told:]:
+            progress(line.removeprefix("testbed: "))
+        told = len(lines)
+        if process.poll() is not None:
+            shutil.rmtree(_folder(), ignore_errors=True)
+            raise HarnessError("the cluster did not start")
+        time.sleep(0.2)
+
+
+def down() -> bool:
+    """Stop the cluster and remove all that it left.
+
+    Returns:
+        Whether there was one.
+
+    Raises:
+        HarnessError: It does not end.
+    """
+    process = _running()
+    if process is not None:
+        os.kill(process, signal.SIGTERM)
+        wait_for(lambda: _running() is None, _SECONDS_TO_STOP, what="the cluster to end")
+    there = _folder().exists()
+    shutil.rmtree(_folder(), ignore_errors=True)
+    return there
+
+
+def serve(descriptor: int, progress: Progress) -> None:
+    """Be the cluster, inside of its namespaces, until killed.
+
+    Args:
+        descriptor: A socket of the machine's network, which listens.
+        progress: Is told what happens.
+    """
+    listener = socket.socket(fileno=descriptor)
+    with Cluster(progress=progress) as cluster:
+        cluster.load(core_images())
+        control_plane = cluster.control_plane
+        host, port = control_plane.server.removeprefix("https://").split(":")
+        forward.serve(listener, host, int(port))
+        unfinished = write_kubeconfig(
+            kubeconfig().with_suffix(".unfinished"),
+            server=f"https://127.0.0.1:{listener.getsockname()[1]}",
+            ca_file=control_plane.ca_file,
+            token=control_plane.admin.token,
+            server_name=ADDRESS,
+        )
+        unfinished.rename(kubeconfig())
+        signal.pause()
+
+
+def kubeconfig() -> Path:
+    """The kubeconfig of the administrator, while the cluster runs."""
+    return _folder() / "kubeconfig"
+
+
+def _folder() -> Path:
+    return cache_root() / "cluster" / "up"
+
+
+def _running() -> int | None:
+    """The process id of the cluster; None if none runs."""
+    with contextlib.suppress(OSError, ValueError):
+        process = int((_folder() / "pid").read_text())
+        if b"cluster.sh" in Path(f"/proc/{process}/cmdline").read_bytes():
+            return process
+    return None

@@ -1,0 +1,89 @@
+"""MSJobs that train: what they are made of. Pure."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from support.jobs import Json, msjob, role, template
+
+CHECKPOINTS = "/checkpoints"
+CLAIM = "checkpoints"
+
+
+def training(  # noqa: PLR0913 - keyword-only shortcuts
+    image: str,
+    name: str = "train",
+    *,
+    workers: int = 2,
+    scheduler: bool = True,
+    epochs: int = 1,
+    steps: int = 10,
+    every: int = 5,
+    sleep: float = 0.0,
+    claim: bool = False,
+    command: list[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    limits: Mapping[str, str] | None = None,
+    restart_policy: str = "OnFailure",
+    scheduler_role: Mapping[str, Any] | None = None,
+    worker_role: Mapping[str, Any] | None = None,
+    pod: Mapping[str, Any] | None = None,
+    **fields: Any,
+) -> Json:
+    """An MSJob that runs samples/training; its pods keep to the Restricted Pod Security profile.
+
+    Args:
+        image: The image of samples/training.
+        name: Of the job.
+        workers: Replicas.
+        scheduler: Whether there is one.
+        epochs: Times through the data.
+        steps: Steps of an epoch.
+        every: Steps from one checkpoint to the next.
+        sleep: Seconds to wait after each step.
+        claim: Whether checkpoints go to the claim `CLAIM`; else they go with the pod.
+        command: Of the Workers; `python train.py` by default.
+        env: More variables of all pods.
+        limits: Resource limits of the Workers' container.
+        restart_policy: Of both roles.
+        scheduler_role: More fields of the role Scheduler, such as `restartScope`.
+        worker_role: Likewise of the role Worker.
+        pod: More fields of the Workers' pod spec.
+        **fields: As for `support.jobs.msjob`.
+    """
+    told = {
+        "TRAIN_EPOCHS": str(epochs),
+        "TRAIN_STEPS": str(steps),
+        "TRAIN_EVERY": str(every),
+        "TRAIN_SLEEP": str(sleep),
+        "TRAIN_CHECKPOINTS": f"{CHECKPOINTS}/{name}" if claim else CHECKPOINTS,
+        **(env or {}),
+    }
+    variables = [{"name": key, "value": value} for key, value in told.items()]
+    volume: Json = {"persistentVolumeClaim": {"claimName": CLAIM}} if claim else {"emptyDir": {}}
+    worker = _pod(image, command or ["python", "train.py"], variables, dict(limits or {}))
+    container = worker["spec"]["containers"][0]
+    container["volumeMounts"] = [{"name": CLAIM, "mountPath": CHECKPOINTS}]
+    worker["spec"]["volumes"] = [{"name": CLAIM, **volume}]
+    worker["spec"]["securityContext"]["fsGroup"] = 65532
+    worker["spec"].update(pod or {})
+    roles: Json = {"worker": {**role(workers, worker, restart_policy), **(worker_role or {})}}
+    if scheduler:
+        lone = _pod(image, ["python", "train.py"], variables, {})
+        roles["scheduler"] = {**role(1, lone, restart_policy), **(scheduler_role or {})}
+    else:
+        roles["scheduler"] = None
+    return msjob(name, **roles, **fields)
+
+
+def _pod(image: str, command: list[str], variables: list[Json], limits: Json) -> Json:
+    return template(
+        image=image,
+        command=command,
+        env=variables,
+        limits=limits or None,
+        container={
+            "imagePullPolicy": "IfNotPresent",
+            "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+        },
+        security_context={"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+    )
