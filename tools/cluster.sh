@@ -6,31 +6,17 @@
 # namespaces, however this script ends, and then its files and control groups are removed.
 set -eu
 
-packages='containerd:containerd runc:runc conntrack:conntrack iptables:iptables ip:iproute2'
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+. "$root/tools/namespaces.sh"
+
+programs='containerd runc conntrack iptables ip:iproute2'
 cni=/usr/lib/cni/bridge # of containernetworking-plugins
-group=ms-operator-cluster # as support/cluster/places.py has it
 
-if [ "$(id -u)" != 0 ] || [ "$(uname)" != Linux ]; then
-    echo "cluster: it runs a kubelet and containers, so it needs Linux and root" >&2
-    exit 1
-fi
-
-missing=
-for item in $packages; do
-    command -v "${item%%:*}" >/dev/null || missing="$missing ${item#*:}"
-done
-[ -e "$cni" ] || missing="$missing containernetworking-plugins"
-if [ -n "$missing" ]; then
-    if ! command -v apt-get >/dev/null; then
-        echo "cluster: these are missing, and there is no apt-get to install them with:$missing" >&2
-        exit 1
-    fi
-    echo "cluster: installing$missing" >&2
-    export DEBIAN_FRONTEND=noninteractive
-    apt-get -qq -o DPkg::Lock::Timeout=300 update
-    # shellcheck disable=SC2086 # each is a package
-    apt-get -qq -o DPkg::Lock::Timeout=300 install --yes --no-install-recommends $missing >/dev/null
-fi
+[ "$(uname)" = Linux ] || { echo "cluster: it runs a kubelet and containers, so it needs Linux" >&2 && exit 1; }
+require_root cluster 'it runs a kubelet and containers, so it needs root; run it with sudo'
+# shellcheck disable=SC2086 # each is a program, with the package it is in
+require_programs cluster $programs
+[ -e "$cni" ] || install_packages cluster containernetworking-plugins
 
 # Folders whose names kubelet, containerd and CNI have built in: inside, they are in memory.
 builtin='/var/lib/kubelet /var/lib/cni /var/log/containers'
@@ -40,6 +26,7 @@ for folder in $builtin; do
 done
 
 work=$(mktemp -d /tmp/ms-cluster.XXXXXX)
+group=${work##*/} # of all containers, as support/cluster/places.py has it
 
 # Removes files and control groups once nobody holds the other end of the pipe: this script, and what it runs, have ended.
 mkfifo "$work/alive"

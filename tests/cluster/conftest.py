@@ -10,7 +10,7 @@ import pytest
 
 from support.cluster import images
 from support.cluster.cluster import Cluster
-from support.cluster.installation import Installation
+from support.cluster.installation import Installation, image_of_dist
 from support.cluster.live import Live
 from support.cluster.report import Report, Row
 from support.cluster.site import Site
@@ -57,8 +57,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     try:
         cluster = Cluster(audit=True, progress=show).start()
         session.config.add_cleanup(cluster.stop)
-        wanted = images.wanted("core")
-        cluster.load(wanted)
+        wanted = images.wanted(images.CORE)
+        cluster.load(wanted.values())
+        cluster.node.containerd.tag(wanted["operator"].ref, image_of_dist())
     except HarnessError as error:
         raise pytest.UsageError(f"no cluster to test on: {error}") from error
     names = {name: image.ref for name, image in wanted.items()}

@@ -10,16 +10,14 @@ from types import TracebackType
 from typing import Final, Self
 
 from support.cluster.containerd import Containerd
+from support.cluster.images import Image
 from support.cluster.node import COREDNS, KUBE_PROXY, KUBELET, Node, make_network
-from support.cluster.places import ADDRESS, CGROUP, store_folder
+from support.cluster.places import ADDRESS, INSIDE, control_group, store_folder
 from support.testbed.binaries import find_node_programs
 from support.testbed.client import Object
 from support.testbed.controlplane import ControlPlane
 from support.testbed.errors import HarnessError
 from support.testbed.progress import Progress, to_stderr
-
-INSIDE: Final = "MSJOB_CLUSTER_WORK"
-"""Set by ``tools/cluster.sh`` in the namespaces that it makes: a folder that it removes in the end."""
 
 SCHEDULER: Final = "system:kube-scheduler"
 
@@ -117,20 +115,30 @@ class Cluster:
             },
         }
 
-    def load(self, images: Iterable[tuple[str, Path]]) -> None:
-        """Load images that the node does not have yet, and remove their archives.
+    def load(self, images: Iterable[Image]) -> None:
+        """Load images that the node does not have yet; what it has of other contents of theirs, it forgets.
 
         Args:
-            images: Name and archive.
+            images: Those that have been built.
+
+        Raises:
+            HarnessError: One is neither in the node nor in the cache.
         """
-        there = self.node.containerd.images()
-        for name, archive in images:
-            if name in there:
-                continue
-            start = time.monotonic()
-            self._progress(f"loading {name}")
-            self.node.containerd.load(archive)
-            self._progress(f"loaded it in {time.monotonic() - start:.0f} s")
+        containerd = self.node.containerd
+        for image in images:
+            there = containerd.images()
+            if image.ref not in there:
+                if not image.archive.exists():
+                    raise HarnessError(f"there is no image {image.ref}.\nWhat to do: make cluster-images")
+                start = time.monotonic()
+                self._progress(f"loading {image.ref}: {image.archive.stat().st_size / 1e6:.0f} MB")
+                containerd.load(image.archive)
+                self._progress(f"loaded it in {time.monotonic() - start:.0f} s")
+            image.taken()
+            repository = image.ref.rpartition(":")[0]
+            for old in there - {image.ref}:
+                if old.rpartition(":")[0] == repository:
+                    containerd.remove_image(old)
 
     def __enter__(self) -> Self:
         try:
@@ -153,7 +161,7 @@ def make_control_group() -> None:
     root = Path("/sys/fs/cgroup")
     hierarchies = [root] if (root / "cgroup.controllers").exists() else [item for item in root.iterdir() if item.is_dir()]
     for hierarchy in hierarchies:
-        (hierarchy / CGROUP).mkdir(exist_ok=True)
+        (hierarchy / control_group()).mkdir(exist_ok=True)
 
 
 def _scheduler_configuration(kubeconfig: Path) -> str:

@@ -151,13 +151,12 @@ class Containerd:
         return set(self.ctr("images", "list", "--quiet").stdout.split())
 
     def load(self, archive: Path) -> None:
-        """Take an image from an archive."""
-        self.ctr("images", "import", "--no-unpack", archive)
-        # Unpacked when the kubelet first asks for it, otherwise; that would be a test's time.
+        """Take an image from an archive, and unpack it, so that its first container starts at once."""
+        self.ctr("images", "import", archive)
 
-    def unpack(self, image: str) -> None:
-        """Unpack an image, so that its first container starts at once."""
-        self.ctr("images", "mount", image, self._folder / "unpacked", check=False)
+    def tag(self, image: str, name: str) -> None:
+        """Give an image another name."""
+        self.ctr("images", "tag", "--force", image, name)
 
     def remove_image(self, image: str) -> None:
         """Forget an image."""

@@ -80,11 +80,6 @@ def wanted(names: Iterable[str] = ALL) -> dict[str, Image]:
     return {name: _image(name, _KEYS[name]()) for name in names}
 
 
-def core_images() -> list[tuple[str, Path]]:
-    """Give name in the cluster, and archive, of the images of the core."""
-    return [(image.ref, image.archive) for image in wanted(CORE).values()]
-
-
 def _image(name: str, key: str) -> Image:
     ref = PAUSE if name == "pause" else f"localhost/{_REPOSITORIES.get(name, name)}:{key}"
     stem = f"{name}-{key}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from support.cluster.containerd import Containerd
-from support.cluster.places import ADDRESS, BRIDGE, CGROUP, DOMAIN, NODE, POD_RANGE
+from support.cluster.places import ADDRESS, BRIDGE, DOMAIN, NODE, POD_RANGE, control_group
 from support.testbed.binaries import NodePrograms
 from support.testbed.controlplane import ControlPlane
 from support.testbed.errors import HarnessError
@@ -138,7 +138,7 @@ class Node:
             "containerRuntimeEndpoint": f"unix://{self.containerd.socket}",
             "failCgroupV1": False,  # since 1.35 it is True
             "cgroupDriver": "cgroupfs",
-            "cgroupRoot": f"/{CGROUP}",
+            "cgroupRoot": f"/{control_group()}",
             "cgroupsPerQOS": False,
             "enforceNodeAllocatable": [],
             "failSwapOn": False,

@@ -16,8 +16,13 @@ BRIDGE: Final = "cni0"
 PAUSE: Final = "localhost/pause:1"
 """The image of the container that holds the namespaces of a pod."""
 
-CGROUP: Final = "ms-operator-cluster"
-"""The control group of all containers, in each hierarchy; ``tools/cluster.sh`` removes it."""
+INSIDE: Final = "MSJOB_CLUSTER_WORK"
+"""Set by ``tools/cluster.sh`` in the namespaces that it makes: a folder that it removes in the end."""
+
+
+def control_group() -> str:
+    """The name of the control group of all containers, in each hierarchy; ``tools/cluster.sh`` removes it."""
+    return Path(os.environ[INSIDE]).name
 
 
 def images_folder() -> Path:

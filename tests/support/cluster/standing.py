@@ -18,7 +18,7 @@ from typing import Final
 
 from support.cluster import forward
 from support.cluster.cluster import Cluster
-from support.cluster.images import core_images
+from support.cluster.images import CORE, wanted
 from support.cluster.places import ADDRESS
 from support.programs import ROOT
 from support.testbed.builder import cache_root
@@ -100,7 +100,7 @@ def serve(descriptor: int, progress: Progress) -> None:
     """
     listener = socket.socket(fileno=descriptor)
     with Cluster(progress=progress) as cluster:
-        cluster.load(core_images())
+        cluster.load(wanted(CORE).values())
         control_plane = cluster.control_plane
         host, port = control_plane.server.removeprefix("https://").split(":")
         forward.serve(listener, host, int(port))
