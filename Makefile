@@ -136,6 +136,11 @@ test-unit: setup ## Run the unit and snapshot tests
 test-controlplane: testbed ## Run the tests on a real control plane
 	@$(BIN)/pytest tests/controlplane $(PYTEST_ARGS)
 
+.PHONY: test-oldest
+test-oldest: setup ## Run them on the oldest Kubernetes that the docs name; its programs are built once (minutes)
+	@programs=$$(PYTHONPATH=tests $(BIN)/python -m support.testbed build --oldest) && \
+		KUBEBUILDER_ASSETS=$$programs $(BIN)/pytest tests/controlplane $(PYTEST_ARGS)
+
 .PHONY: test
 test: testbed ## Run all of these tests
 	@$(BIN)/pytest tests/unit tests/snapshot tests/controlplane $(PYTEST_ARGS)

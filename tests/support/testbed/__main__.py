@@ -1,12 +1,14 @@
 """``python -m support.testbed``: build the programs, or run a control plane by hand."""
 
 import argparse
+import os
 import signal
 import sys
 
-from support.testbed.binaries import find_all, find_node_programs
+from support.testbed.binaries import build_oldest, find_all, find_node_programs
 from support.testbed.controlplane import ControlPlane
 from support.testbed.errors import HarnessError
+from support.testbed.pins import OLDEST_MODULE, read_pins
 from support.testbed.progress import to_stderr
 
 
@@ -20,12 +22,20 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     build = commands.add_parser("build", help="build the programs where they are missing, and end")
     build.add_argument("--node", action="store_true", help="those of a real node, too")
+    build.add_argument(
+        "--oldest", action="store_true", help="those of the oldest Kubernetes that is supported; prints their folder"
+    )
     commands.add_parser("up", help="run a control plane until Ctrl-C; prints the path of its kubeconfig")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if given.command == "build":
+            if given.oldest:
+                os.environ["KUBEBUILDER_ASSETS"] = str(build_oldest())
             find_all()
+            if given.oldest:
+                to_stderr(f"Kubernetes {read_pins(OLDEST_MODULE).kubernetes}")
+                sys.stdout.write(f"{os.environ['KUBEBUILDER_ASSETS']}\n")
             if given.node:
                 find_node_programs()
         else:

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from support.testbed import builder
 from support.testbed.errors import HarnessError
-from support.testbed.pins import Pins, minor, read_pins
+from support.testbed.pins import OLDEST_MODULE, Pins, minor, read_pins
 from support.testbed.progress import Progress, to_stderr
-from support.testbed.sources import CONTROL_PLANE, NODE, SIMULATION, version
+from support.testbed.sources import CONTROL_PLANE, NODE, OF_ONE_VERSION, SIMULATION, version
 
 _ASK_VERSION = {
     "etcd": ["--version"],
@@ -98,6 +98,23 @@ def find_node_programs(progress: Progress = to_stderr) -> tuple[Binaries, NodePr
     """
     binaries, others = _find_both(NODE, progress)
     return binaries, NodePrograms(**others)
+
+
+def build_oldest(progress: Progress = to_stderr) -> Path:
+    """Build the programs of the oldest Kubernetes that the documentation promises to work with, where they are missing.
+
+    Args:
+        progress: Is told what is being built.
+
+    Returns:
+        Their folder, for ``KUBEBUILDER_ASSETS``; etcd and kwok are not in it, and so are found as always.
+
+    Raises:
+        HarnessError: One cannot be built.
+    """
+    pins = read_pins(OLDEST_MODULE)
+    builder.build(OF_ONE_VERSION, pins, progress)
+    return builder.cache_folder(pins)
 
 
 def _find_both(names: Sequence[str], progress: Progress) -> tuple[Binaries, dict[str, Path]]:

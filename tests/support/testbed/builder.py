@@ -16,7 +16,7 @@ from support.testbed.locking import locked
 from support.testbed.pins import Pins
 from support.testbed.processes import ProgramGroup
 from support.testbed.progress import Progress
-from support.testbed.sources import SOURCES, stamps, version
+from support.testbed.sources import SOURCES, module, stamps, version
 
 _NEWS_EVERY = 60.0
 _LINES_SHOWN = 20
@@ -104,7 +104,7 @@ def _build(name: str, go: Go, pins: Pins, progress: Progress) -> float:
     with ProgramGroup("ms-operator-build-") as group:
         environment = {**compiler_environment(go), "TMPDIR": str(group.folder)}
         try:
-            program = group.start(name, command, environment, cwd=SOURCES[name].module)
+            program = group.start(name, command, environment, cwd=module(name, pins))
             code = _wait(program.process, name, start, progress)
         except BaseException:
             unfinished.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The versions of the programs under the tests, read from the ``go.mod`` files beside this one, which alone pin them."""
+"""The versions of the programs under the tests, read from the ``go.mod`` files beside this one: they alone pin them."""
 
 import re
 from dataclasses import dataclass
@@ -7,6 +7,9 @@ from pathlib import Path
 
 MODULE = Path(__file__).parent / "go"
 """The folder of the Go module that builds the programs of Kubernetes."""
+
+OLDEST_MODULE = Path(__file__).parent / "oldest"
+"""The folder of the Go module that builds those of the oldest Kubernetes that the documentation names."""
 
 KWOK_MODULE = Path(__file__).parent / "kwok"
 """The folder of the Go module that builds kwok, which needs other versions of the same libraries."""
@@ -24,7 +27,8 @@ class Pins:
         etcd: The version of etcd, such as ``v3.6.8``.
         kwok: The version of kwok, such as ``v0.7.0``.
         coredns: The version of CoreDNS, such as ``v1.15.0``.
-        go: The oldest Go that builds them, such as ``1.26.0``.
+        go: The oldest Go that builds the programs of Kubernetes, such as ``1.26.0``.
+        module: The folder of the Go module that builds the programs of Kubernetes.
     """
 
     kubernetes: str
@@ -32,6 +36,7 @@ class Pins:
     kwok: str
     coredns: str
     go: str
+    module: Path = MODULE
 
     @property
     def name(self) -> str:
@@ -39,19 +44,23 @@ class Pins:
         return f"{self.kubernetes}-etcd-{self.etcd}"
 
 
-@lru_cache(maxsize=1)
-def read_pins() -> Pins:
+@lru_cache
+def read_pins(module: Path = MODULE) -> Pins:
     """Read the pinned versions.
+
+    Args:
+        module: The folder of the Go module that pins Kubernetes: ``MODULE`` or ``OLDEST_MODULE``.
 
     Raises:
         ValueError: A ``go.mod`` does not name what it pins.
     """
     return Pins(
-        kubernetes=_find(r"^\s*k8s\.io/kubernetes (v\S+)", MODULE),
+        kubernetes=_find(r"^\s*k8s\.io/kubernetes (v\S+)", module),
         etcd=_find(r"^\s*go\.etcd\.io/etcd/server/v3 (v\S+)", MODULE),
         kwok=_find(r"^\s*sigs\.k8s\.io/kwok (v\S+)", KWOK_MODULE),
         coredns=_find(r"^\s*(?:require )?github\.com/coredns/coredns (v\S+)", COREDNS_MODULE),
-        go=_find(r"^go (\S+)", MODULE),
+        go=_find(r"^go (\S+)", module),
+        module=module,
     )
 
 

@@ -13,6 +13,9 @@ CONTROL_PLANE: Final = ("etcd", "kube-apiserver", "kube-controller-manager", "ku
 SIMULATION: Final = ("kube-scheduler", "kwok")
 """The programs that the demo needs beside them: what puts pods on nodes, and what lets them run there."""
 
+OF_ONE_VERSION: Final = ("kube-apiserver", "kube-controller-manager", "kubectl", "kube-scheduler")
+"""The programs of those above that are of another version with another Kubernetes."""
+
 NODE: Final = ("kube-scheduler", "kubelet", "kube-proxy", "coredns")
 """The programs that make a cluster with a real node of a control plane."""
 
@@ -25,7 +28,7 @@ class Source:
         package: The Go package.
         core_seconds: Seconds times cores that the build takes, measured on 2 cores with empty caches, in the order in
             which the programs are built: what they share is built with the first.
-        module: The folder of the Go module that pins it.
+        module: The folder of the Go module that pins it, for the newest Kubernetes that there are tests with.
     """
 
     package: str
@@ -45,6 +48,17 @@ SOURCES: Final[Mapping[str, Source]] = {
     "coredns": Source(".", 45, COREDNS_MODULE),
 }
 """All programs, in the order in which they are built."""
+
+
+def module(name: str, pins: Pins) -> Path:
+    """Give the folder of the Go module that builds a program.
+
+    Args:
+        name: The program.
+        pins: All versions.
+    """
+    own = SOURCES[name].module
+    return pins.module if own == MODULE else own
 
 
 def version(name: str, pins: Pins) -> str:

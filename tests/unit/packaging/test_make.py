@@ -17,6 +17,7 @@ TARGETS = {
     *(
         "test-unit",
         "test-controlplane",
+        "test-oldest",
         "test-image",
         "test-training",
         "test-training-image",

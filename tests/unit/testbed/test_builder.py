@@ -10,8 +10,10 @@ import pytest
 
 from support.programs import ROOT, clean_environment, is_running, write_program
 from support.testbed import builder, golang
+from support.testbed.__main__ import main
 from support.testbed.errors import HarnessError
-from support.testbed.pins import KWOK_MODULE, MODULE, read_pins
+from support.testbed.pins import KWOK_MODULE, MODULE, OLDEST_MODULE, read_pins
+from support.testbed.sources import OF_ONE_VERSION
 from support.testbed.waiting import wait_for
 
 GO = """
@@ -76,6 +78,32 @@ def test_kwok_has_a_module_and_a_folder_of_its_own(bin_folder: Path, tmp_path: P
     assert builder.cached("kube-scheduler", pins).parent == builder.cache_folder(pins)
     assert builder.cached("kwok", pins).read_text() == "program\n"
     assert builder.cached("kwok", pins).parent.name == f"kwok-{pins.kwok}"
+
+
+def test_oldest_kubernetes(
+    bin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """`build --oldest` prints the folder with all that is of the older version; etcd and kwok are those of always."""
+    runs = 'printf "#!/bin/sh\\necho Kubernetes v1.0\\n" >"$2"; /bin/chmod +x "$2"'  # it is asked for its version
+    write_program(bin_folder / "go", GO.replace('echo program >"$2"', runs))
+    pins, oldest = read_pins(), read_pins(OLDEST_MODULE)
+    monkeypatch.setattr(sys, "argv", ["testbed", "build", "--oldest"])
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", "")
+
+    assert main() == 0
+
+    told = capfd.readouterr()
+    folder = Path(told.out.removesuffix("\n"))
+    calls = [call.split() for call in (tmp_path / "calls").read_text().splitlines()]
+    assert folder == builder.cache_folder(oldest) != builder.cache_folder(pins)
+    assert {path.name for path in folder.iterdir()} == {*OF_ONE_VERSION, "build.lock"}
+    assert {call[-1].rpartition("/")[2]: call[0] for call in calls} == {
+        **dict.fromkeys(OF_ONE_VERSION, str(OLDEST_MODULE)),
+        "v3": str(MODULE),
+        "kwok": str(KWOK_MODULE),
+    }
+    stamped = [call for call in calls if f"version.gitVersion={oldest.kubernetes}" in " ".join(call)]
+    assert len(stamped) == len(OF_ONE_VERSION)
 
 
 def test_killed_build_leaves_nothing(bin_folder: Path, tmp_path: Path) -> None:
