@@ -168,6 +168,16 @@ test-cluster: CLUSTER_IMAGES = core
 test-cluster: cluster-images ## Train on a real cluster of one node: the core rows (as root, on Debian or Ubuntu; 12 GB, docs/cluster.md)
 	@sh tools/cluster.sh $(BIN)/pytest tests/cluster -m core $(PYTEST_ARGS)
 
+CERTIFY := $(CURDIR)/$(BUILD)/certify
+
+.PHONY: certify
+certify: CLUSTER_IMAGES = all
+certify: cluster-images ## Run every row of the cluster tier, and the oldest Kubernetes, and write docs/certification.md (an hour)
+	@rm -rf $(CERTIFY)
+	-@MSJOB_CERTIFY=$(CERTIFY)/cluster.json sh tools/cluster.sh $(BIN)/pytest tests/cluster
+	-@$(MAKE) --no-print-directory test-oldest PYTEST_ARGS=--junitxml=$(CERTIFY)/oldest.xml
+	@PYTHONPATH=tests:tools $(BIN)/python -m support.cluster.certification $(CERTIFY)/cluster.json $(CERTIFY)/oldest.xml
+
 .PHONY: coverage
 coverage: ## Run the same with branch coverage, subprocesses included, and fail below the limit
 	@$(MAKE) --no-print-directory test PYTEST_ARGS="--cov --cov-report=term $(PYTEST_ARGS)"

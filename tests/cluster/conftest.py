@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from support.cluster import images
 from support.cluster.cluster import Cluster
 from support.cluster.installation import Installation, image_of_dist
 from support.cluster.live import Live
-from support.cluster.report import Report, Row
+from support.cluster.report import Report, Row, facts
 from support.cluster.site import Site
 from support.programs import ROOT
 from support.testbed.errors import HarnessError
@@ -63,20 +63,21 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     except HarnessError as error:
         raise pytest.UsageError(f"no cluster to test on: {error}") from error
     names = {name: image.ref for name, image in wanted.items()}
+    session.config.stash[REPORT].facts |= facts(cluster.control_plane.admin)
     session.config.stash[SITE] = Site(cluster.control_plane.admin, cluster.control_plane.kubectl(), names, cluster)
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Write a row of the report for each test, and keep the logs of one that failed."""
-    result: pytest.TestReport = yield
+    result = yield
     row = item.get_closest_marker("row")
     if result.failed and SITE in item.config.stash:
         cluster = item.config.stash[SITE].cluster
         if cluster is not None:
             cluster.keep_logs(LOGS / item.name)
     if row is not None and (result.when == "call" or not result.passed):
-        item.config.stash[REPORT].end(item.nodeid, *row.args, result)
+        item.config.stash[REPORT].end(item.nodeid, row.args[0], row.args[1], result)
     return result
 
 
@@ -103,7 +104,7 @@ def installation(site: Site) -> Installation:
 
 
 @pytest.fixture
-def namespace(site: Site, request: pytest.FixtureRequest) -> Iterator[str]:
+def namespace(site: Site) -> Iterator[str]:
     """A namespace with the Restricted Pod Security profile, which is deleted after the test."""
     name = f"test-{secrets.token_hex(3)}"
     labels = {"pod-security.kubernetes.io/enforce": "restricted"}
@@ -117,6 +118,7 @@ def namespace(site: Site, request: pytest.FixtureRequest) -> Iterator[str]:
 @pytest.fixture
 def live(site: Site, installation: Installation, namespace: str) -> Iterator[Live]:
     """The namespace, with all that happens in it."""
+    installation.wait_available()
     with Live(site, namespace) as found:
         yield found
 

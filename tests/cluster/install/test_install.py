@@ -1,7 +1,5 @@
 """The operator as a user installs it: an image by `make docker-build`, and `kubectl apply -f dist/`."""
 
-import time
-
 import pytest
 
 from support.cluster.installation import DEPLOYMENT, NAMESPACE, Installation

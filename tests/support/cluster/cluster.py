@@ -159,7 +159,9 @@ class Cluster:
 def make_control_group() -> None:
     """Make the control group of all containers, in each hierarchy there is."""
     root = Path("/sys/fs/cgroup")
-    hierarchies = [root] if (root / "cgroup.controllers").exists() else [item for item in root.iterdir() if item.is_dir()]
+    hierarchies = (
+        [root] if (root / "cgroup.controllers").exists() else [item for item in root.iterdir() if item.is_dir()]
+    )
     for hierarchy in hierarchies:
         (hierarchy / control_group()).mkdir(exist_ok=True)
 

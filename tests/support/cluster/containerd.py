@@ -2,9 +2,7 @@
 
 import contextlib
 import fcntl
-import os
 import subprocess
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -168,7 +166,7 @@ class Containerd:
         Raises:
             HarnessError: It failed.
         """
-        command: Sequence[str | Path] = ["ctr", "--address", self.socket, "--namespace", "k8s.io", *arguments]
+        command: list[str | Path] = ["ctr", "--address", self.socket, "--namespace", "k8s.io", *arguments]
         done = subprocess.run(command, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if check and done.returncode:
             raise HarnessError(f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stderr.strip()}")

@@ -60,7 +60,7 @@ class Installation:
 def _available(deployment: dict[str, Any]) -> bool:
     status = deployment.get("status", {})
     wanted = deployment["spec"]["replicas"]
-    return (
+    return bool(
         status.get("observedGeneration") == deployment["metadata"]["generation"]
         and status.get("updatedReplicas") == wanted
         and status.get("availableReplicas") == wanted

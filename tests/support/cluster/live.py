@@ -174,9 +174,7 @@ class Live:
     def texts(self, pattern: str, attempt: int | None = None) -> list[str]:
         """The lines that hold a pattern."""
         return [
-            line.text
-            for line in tuple(self.lines)
-            if re.search(pattern, line.text) and attempt in (None, line.attempt)
+            line.text for line in tuple(self.lines) if re.search(pattern, line.text) and attempt in (None, line.attempt)
         ]
 
     def wait_step(self, step: int, *, attempt: int = 0, timeout: float = 180) -> None:

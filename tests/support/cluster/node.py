@@ -35,7 +35,7 @@ class Node:
         self._found = programs
         self.containerd = containerd
         self._folder = control_plane.folder / "node"
-        self._running: dict[str, Program] = {}
+        self._running = dict[str, Program]()
 
     @property
     def pod_logs(self) -> Path:

@@ -54,7 +54,7 @@ class Recorder:
         self._client = client
         self._namespace = namespace
         self._closing = threading.Event()
-        self._watches: dict[str, Watch] = {}
+        self._watches = dict[str, Watch]()
         self._threads = [
             threading.Thread(target=self._watch, args=(resource,), name=f"recorder {resource}", daemon=True)
             for resource in (MSJOBS, PODS)

@@ -1,11 +1,20 @@
 """What the tests of the cluster tell: a row for each, with what happened and how long it took."""
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from support.programs import ROOT
+from support.testbed.client import Client
+
+_LOCKS = {
+    "MindSpore": "samples/training/requirements.txt",
+    "MindSpore with PS": "tests/cluster/images/ps/requirements.txt",
+}
 
 
 @dataclass(slots=True)
@@ -48,9 +57,13 @@ class Report:
 
     Args:
         path: The file that `write` writes; None for none.
+
+    Attributes:
+        facts: What the rows were run on, such as the version of Kubernetes.
     """
 
     def __init__(self, path: str | None) -> None:
+        self.facts: dict[str, str] = {}
         self._path = Path(path) if path else None
         self._rows: dict[str, Row] = {}
 
@@ -70,9 +83,28 @@ class Report:
         return [row.line() for row in self._rows.values() if row.outcome]
 
     def write(self) -> None:
-        """Write the rows as JSON, where a file was named."""
+        """Write facts and rows as JSON, where a file was named."""
         if self._path is not None:
             rows: list[dict[str, Any]] = [
                 {name: getattr(row, name) for name in Row.__slots__} for row in self._rows.values() if row.outcome
             ]
-            self._path.write_text(json.dumps(rows, indent=1))
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.write_text(json.dumps({"facts": self.facts, "rows": rows}, indent=1))
+
+
+def facts(client: Client) -> dict[str, str]:
+    """What a cluster is made of: versions, and the size of its first node."""
+    version = json.loads(client.request("GET", "/version"))["gitVersion"]
+    node = client.list("v1/nodes")[0]["status"]
+    info, size = node["nodeInfo"], node["capacity"]
+    memory = int(str(size["memory"]).removesuffix("Ki")) / 2**20
+    found = {
+        "Kubernetes": version,
+        "container runtime": info["containerRuntimeVersion"],
+        "node": f"{info['osImage']}, Linux {info['kernelVersion']}, {size['cpu']} cores, {memory:.0f} GiB",
+    }
+    for name, lock in _LOCKS.items():
+        pinned = re.search(r"^mindspore==(\S+)", (ROOT / lock).read_text(), re.MULTILINE)
+        if pinned is not None:
+            found[name] = pinned[1]
+    return found
