@@ -76,6 +76,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         cluster = item.config.stash[SITE].cluster
         if cluster is not None:
             cluster.keep_logs(LOGS / item.name)
+            result.sections.append(("logs", f"of all components and pods: {LOGS / item.name}"))
+            result.sections += cluster.witnesses()
     if row is not None and (result.when == "call" or not result.passed):
         item.config.stash[REPORT].end(item.nodeid, row.args[0], row.args[1], result)
     return result

@@ -24,6 +24,8 @@ SCHEDULER: Final = "system:kube-scheduler"
 _CONTROLLER_MANAGER: Final = ("--node-monitor-grace-period=12s",)
 """Of a cluster that is to see soon that a node is lost: the kubelet renews its lease every 2 s."""
 
+_LINES_SHOWN: Final = 60
+
 _API_SERVER: Final = (
     "--kubelet-preferred-address-types=InternalIP",  # its name is known to nobody
     "--default-not-ready-toleration-seconds=10",
@@ -93,6 +95,24 @@ class Cluster:
         shutil.rmtree(folder, ignore_errors=True)
         return self.control_plane.keep_logs(folder)
 
+    def witnesses(self) -> list[tuple[str, str]]:
+        """What helps to see why a test failed, by title: jobs, pods, and the last that the operator said."""
+        kubectl = self.control_plane.kubectl()
+        asked = {
+            "jobs": ["get", "msjobs", "--all-namespaces", "--output=yaml"],
+            "pods": ["get", "pods", "--all-namespaces", "--output=wide"],
+            "events": ["get", "events", "--all-namespaces", "--sort-by=.metadata.creationTimestamp"],
+        }
+        found = []
+        for title, arguments in asked.items():
+            done = kubectl.completed(*arguments)
+            found.append((title, _last(done.stdout + done.stderr)))
+        logs = sorted(
+            self.node.pod_logs.glob("ms-operator-system_*/manager/*.log"), key=lambda log: log.stat().st_mtime
+        )
+        found += [(f"the operator, {log.parent.parent.name}", _last(log.read_text())) for log in logs[-2:]]
+        return found
+
     def volume(self, name: str, claim: str) -> Object:
         """A volume of the node for a claim, in a namespace of the volume's name; it goes with the cluster.
 
@@ -154,6 +174,10 @@ class Cluster:
 
     def _run(self, name: str, command: Sequence[str | Path]) -> None:
         self.control_plane.programs.start(name, command)
+
+
+def _last(text: str) -> str:
+    return "\n".join(text.splitlines()[-_LINES_SHOWN:])
 
 
 def make_control_group() -> None:
