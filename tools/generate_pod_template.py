@@ -65,6 +65,10 @@ REPEATABLE: Final = frozenset({"env", "hostAliases", "imagePullSecrets"})
 """Lists in which a pod may name a key twice. As list maps a CRD would refuse that, so they stay atomic."""
 
 _KEPT: Final = ("format", "type", "x-kubernetes-list-map-keys", "x-kubernetes-list-type", "x-kubernetes-map-type")
+_INT32: Final = {"minimum": -(2**31), "maximum": 2**31 - 1}
+"""Stands beside the format, which the API server passes over in a CRD before Kubernetes 1.36 (it drops the format of
+integers in apiextensions-apiserver, pkg/apiserver/validation/formats.go)."""
+
 _FORMATS: Final = frozenset({"int32", "int64", "date-time", "byte"})
 
 
@@ -104,6 +108,8 @@ def _node(schemas: Mapping[str, Any], node: Mapping[str, Any], above: tuple[str,
     result = {key: node[key] for key in _KEPT if key in node}
     if result.get("format") not in _FORMATS:
         result.pop("format", None)
+    if result.get("format") == "int32":
+        result |= _INT32
     if "required" in node:
         result["required"] = sorted(node["required"])
     if "items" in node:

@@ -37,8 +37,8 @@ def structural(model: type[BaseModel], replace: Mapping[Path, JsonSchema] | None
             description of the field is kept.
 
     Returns:
-        The schema. Integers carry `format`: int32 if their bounds say so, else int64; bounds that the format implies
-        are left out. An integer or a string is `x-kubernetes-int-or-string`. Lists are atomic.
+        The schema. Integers carry `format`: int32 if their bounds say so, else int64. The bounds stay beside int32:
+        before Kubernetes 1.36 the API server passes over the format of an integer in a CRD. An integer or a string is `x-kubernetes-int-or-string`. Lists are atomic.
 
     Raises:
         ValueError: the model uses what no structural schema can say, a field without a description included.
@@ -143,10 +143,10 @@ def _int_or_string(integer: Mapping[str, Any], text: Mapping[str, Any]) -> JsonS
 def _settle_integer(schema: JsonSchema) -> None:
     low, high = schema.get("minimum"), schema.get("maximum")
     within = low is not None and high is not None and low >= INT32[0] and high <= INT32[1]
-    schema["format"], bounds = ("int32", INT32) if within else ("int64", INT64)
-    if low == bounds[0]:
+    schema["format"] = "int32" if within else "int64"
+    if low == INT64[0]:
         del schema["minimum"]
-    if high == bounds[1]:
+    if high == INT64[1]:
         del schema["maximum"]
 
 

@@ -186,6 +186,10 @@ SCHEMA_BAD: dict[str, tuple[Json, str]] = {
         changed("W.template.metadata", {"creationTimestamp": "yesterday"}),
         f"{WORKER}.template.metadata.creationTimestamp",
     ),
+    "template-beyond-int32": (
+        changed("W.template.spec.priority", 2**31),
+        f"{WORKER}.template.spec.priority",
+    ),
     "containers-missing": (changed("W.template.spec", {}), f"{WORKER}.template.spec.containers"),
     "containers-null": (changed("W.template.spec.containers", None), f"{WORKER}.template.spec.containers"),
     "containers-mapping": (changed("W.template.spec.containers", {}), f"{WORKER}.template.spec.containers"),

@@ -52,7 +52,7 @@ def test_inlined(generator: ModuleType) -> None:
 
     schema = generate(generator, Template=template, Count={"type": "integer", "format": "int32", "description": "N."})
 
-    count = {"type": "integer", "format": "int32"}
+    count = {"type": "integer", "format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1}
     assert schema == {
         "type": "object",
         "required": ["a", "b"],
@@ -103,7 +103,7 @@ def test_list_map(generator: ModuleType) -> None:
 
     assert schema["ports"]["x-kubernetes-list-map-keys"] == ["number", "protocol"]
     assert schema["ports"]["items"]["properties"] == {
-        "number": {"type": "integer", "format": "int32"},
+        "number": {"type": "integer", "format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1},
         "protocol": {"type": "string", "default": "TCP"},
     }
 

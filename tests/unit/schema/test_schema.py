@@ -56,6 +56,16 @@ def test_keywords(schema: dict[str, Any]) -> None:
         assert ("type" in node) != ("x-kubernetes-int-or-string" in node), path
 
 
+def test_int32_has_bounds(schema: dict[str, Any]) -> None:
+    """Every int32 has bounds within its range, in the template too: before Kubernetes 1.36 its format is passed over."""
+    found = {path: node for path, node in nodes(schema) if node.get("format") == "int32"}
+
+    assert any(path.startswith(TEMPLATE) for path in found)
+    assert any(not path.startswith(TEMPLATE) for path in found)
+    for path, node in found.items():
+        assert -(2**31) <= node["minimum"] <= node["maximum"] <= 2**31 - 1, path
+
+
 def test_list_map_keys(schema: dict[str, Any]) -> None:
     """Every key of a list map is required or has a default."""
     for path, node in nodes(schema):

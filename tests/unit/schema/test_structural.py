@@ -10,6 +10,9 @@ from pydantic import BaseModel, Field, create_model
 from msjob.structural import EACH, structural
 
 
+INT32 = {"type": "integer", "format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1}
+
+
 class Colour(StrEnum):
     """Of a test."""
 
@@ -51,8 +54,9 @@ def field(annotation: Any, default: Any = None) -> dict[str, Any]:
         (int, {"type": "integer", "format": "int64"}),
         (Annotated[int, Field(ge=0)], {"type": "integer", "format": "int64", "minimum": 0}),
         (Annotated[int, Field(ge=1, le=9)], {"type": "integer", "format": "int32", "minimum": 1, "maximum": 9}),
-        (Annotated[int, Field(ge=-(2**31), le=2**31 - 1)], {"type": "integer", "format": "int32"}),
-        (Annotated[int, Field(ge=0, le=2**31 - 1)], {"type": "integer", "format": "int32", "minimum": 0}),
+        (Annotated[int, Field(ge=-(2**31), le=2**31 - 1)], INT32),
+        (Annotated[int, Field(ge=0, le=2**31 - 1)], {**INT32, "minimum": 0}),
+        (Annotated[int, Field(ge=-(2**63), le=2**63 - 1)], {"type": "integer", "format": "int64"}),
         (Annotated[int, Field(ge=0, le=2**53)], {"type": "integer", "format": "int64", "minimum": 0, "maximum": 2**53}),
         (int | str, {"x-kubernetes-int-or-string": True}),
         (int | Annotated[str, Field(pattern="^x$")] | None, {"x-kubernetes-int-or-string": True, "pattern": "^x$"}),
