@@ -38,7 +38,8 @@ def structural(model: type[BaseModel], replace: Mapping[Path, JsonSchema] | None
 
     Returns:
         The schema. Integers carry `format`: int32 if their bounds say so, else int64. The bounds stay beside int32:
-        before Kubernetes 1.36 the API server passes over the format of an integer in a CRD. An integer or a string is `x-kubernetes-int-or-string`. Lists are atomic.
+        before Kubernetes 1.36 the API server passes over the format of an integer in a CRD. An integer or a string is
+        `x-kubernetes-int-or-string`. Lists are atomic.
 
     Raises:
         ValueError: the model uses what no structural schema can say, a field without a description included.

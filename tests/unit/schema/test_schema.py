@@ -57,7 +57,7 @@ def test_keywords(schema: dict[str, Any]) -> None:
 
 
 def test_int32_has_bounds(schema: dict[str, Any]) -> None:
-    """Every int32 has bounds within its range, in the template too: before Kubernetes 1.36 its format is passed over."""
+    """Every int32 has bounds, in the template too: before Kubernetes 1.36 the API server passes over its format."""
     found = {path: node for path, node in nodes(schema) if node.get("format") == "int32"}
 
     assert any(path.startswith(TEMPLATE) for path in found)

@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field, create_model
 
 from msjob.structural import EACH, structural
 
-
 INT32 = {"type": "integer", "format": "int32", "minimum": -(2**31), "maximum": 2**31 - 1}
 
 
