@@ -84,8 +84,14 @@ def _build(storage: Storage, image: Image, progress: Progress) -> None:
     for old in images_folder().glob(f"{image.name}-{'[0-9a-f]' * len(image.key)}.tar*"):
         old.unlink()
     unfinished = image.archive.with_suffix(".tar.unfinished")
-    storage.buildah("push", "--quiet", "--disable-compression", image.ref, f"docker-archive:{unfinished}:{image.ref}")
-    unfinished.replace(image.archive)
+    try:
+        storage.buildah(
+            "push", "--quiet", "--disable-compression", image.ref, f"docker-archive:{unfinished}:{image.ref}"
+        )
+        unfinished.replace(image.archive)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
     storage.buildah("rmi", "--force", image.ref)
     progress(
         f"built {image.name} in {built - start:.0f} s, and its archive in {time.monotonic() - built:.0f} s: "

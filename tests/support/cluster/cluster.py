@@ -147,7 +147,7 @@ class Cluster:
         containerd = self.node.containerd
         for image in images:
             there = containerd.images()
-            if image.ref not in there:
+            if not image.imported or image.ref not in there:
                 if not image.archive.exists():
                     raise HarnessError(f"there is no image {image.ref}.\nWhat to do: make cluster-images")
                 start = time.monotonic()

@@ -12,7 +12,7 @@ _CACHES: Final = "**/__pycache__"
 
 
 def included(dockerignore: str) -> list[str]:
-    """Give the paths that a ``.dockerignore`` lets in.
+    r"""Give the paths that a ``.dockerignore`` lets in.
 
     Args:
         dockerignore: Its text. It first leaves out everything, then names what is in the image.
@@ -20,7 +20,7 @@ def included(dockerignore: str) -> list[str]:
     Raises:
         ValueError: It is written in another way, so what it lets in is not known here.
 
-    >>> included("*\\n!train.py\\n**/__pycache__")
+    >>> included("*\n!train.py\n**/__pycache__")
     ['train.py']
     """
     lines = [line.strip() for line in dockerignore.splitlines() if line.strip() and not line.startswith("#")]
