@@ -62,8 +62,10 @@ class Image:
         return self.imported or self.archive.exists()
 
     def taken(self) -> None:
-        """Note that the node has it, and remove its archive."""
+        """Note that the node has it, and no other content of its name any more; remove its archive."""
         self.marker.parent.mkdir(parents=True, exist_ok=True)
+        for old in self.marker.parent.glob(f"{self.name}-{'[0-9a-f]' * len(self.key)}"):
+            old.unlink()
         self.marker.touch()
         self.archive.unlink(missing_ok=True)
 
