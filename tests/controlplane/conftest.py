@@ -5,6 +5,7 @@ programs are found or built before the first test starts, so that no test's time
 """
 
 import contextlib
+import json
 import re
 import secrets
 import shutil
@@ -136,6 +137,13 @@ def worker_name(request: pytest.FixtureRequest) -> str:
 def admin(control_plane: ControlPlane) -> Client:
     """A client that may do everything."""
     return control_plane.admin
+
+
+@pytest.fixture(scope="session")
+def kubernetes(control_plane: ControlPlane) -> tuple[int, int]:
+    """Major and minor version of the API server, for what is not the same in all that the tests run on."""
+    version = json.loads(control_plane.admin.request("GET", "/version"))
+    return int(version["major"]), int(version["minor"])
 
 
 @pytest.fixture
