@@ -9,8 +9,8 @@ import pytest
 from support.programs import ROOT
 
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"), key=lambda path: path.name)
-TRAINING = ROOT / "samples" / "training"
-"""Has the lock of the image that trains, which is for users and stands beside its Dockerfile."""
+TRAININGS = (ROOT / "samples" / "training", ROOT / "tests" / "cluster" / "images" / "ps")
+"""Have the locks of the images that train, each beside its Dockerfile."""
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PAGE = (ROOT / "docs" / "dependencies.md").read_text()
 
@@ -47,7 +47,11 @@ def test_the_lock_files_are_these() -> None:
     ]
 
 
-@pytest.mark.parametrize("lock", [*LOCKS, TRAINING / "requirements.txt"], ids=lambda lock: lock.stem)
+@pytest.mark.parametrize(
+    "lock",
+    [*LOCKS, *(folder / "requirements.txt" for folder in TRAININGS)],
+    ids=lambda lock: f"{lock.parent.name}-{lock.stem}",
+)
 def test_every_package_has_hashes(lock: Path) -> None:
     """Nothing is installed that was not seen when the file was written."""
     packages = requirements(lock)
@@ -60,8 +64,13 @@ def test_every_package_has_hashes(lock: Path) -> None:
 
 @pytest.mark.parametrize(
     "file",
-    [*sorted((ROOT / "requirements").iterdir()), *sorted(TRAINING.glob("requirements.*"))],
-    ids=lambda file: file.name,
+    sorted(
+        file
+        for folder in (ROOT / "requirements", *TRAININGS)
+        for file in folder.iterdir()
+        if file.suffix in (".in", ".txt")
+    ),
+    ids=lambda file: f"{file.parent.name}-{file.name}",
 )
 def test_no_address_is_recorded(file: Path) -> None:
     """The files work with any index or mirror, and tell nobody which one was used."""
@@ -119,13 +128,14 @@ def test_development_dependencies_are_told() -> None:
     assert told("For development") == names(PROJECT["dependency-groups"]["dev"] + tools)
 
 
-def test_packages_of_the_image_that_trains_are_told() -> None:
-    """Each package that users train with has its reason, and is locked."""
-    lines = (TRAINING / "requirements.in").read_text().splitlines()
+@pytest.mark.parametrize("folder", TRAININGS, ids=lambda folder: folder.name)
+def test_packages_of_the_images_that_train_are_told(folder: Path) -> None:
+    """Each package that is trained with has its reason, and is locked."""
+    lines = (folder / "requirements.in").read_text().splitlines()
     wanted = names([line for line in lines if line.strip() and not line.startswith("#")])
 
-    assert told("In the image that trains") == wanted
-    assert wanted <= set(requirements(TRAINING / "requirements.txt"))
+    assert told("In the images that train") == wanted
+    assert wanted <= set(requirements(folder / "requirements.txt"))
 
 
 def test_go_modules_are_told() -> None:
