@@ -27,6 +27,7 @@ def training(  # noqa: PLR0913 - keyword-only shortcuts
     scheduler_role: Mapping[str, Any] | None = None,
     worker_role: Mapping[str, Any] | None = None,
     pod: Mapping[str, Any] | None = None,
+    scheduler_pod: Mapping[str, Any] | None = None,
     **fields: Any,
 ) -> Json:
     """An MSJob that runs samples/training; its pods keep to the Restricted Pod Security profile.
@@ -48,6 +49,7 @@ def training(  # noqa: PLR0913 - keyword-only shortcuts
         scheduler_role: More fields of the role Scheduler, such as `restartScope`.
         worker_role: Likewise of the role Worker.
         pod: More fields of the Workers' pod spec.
+        scheduler_pod: Likewise of the Scheduler's.
         **fields: As for `support.jobs.msjob`.
     """
     told = {
@@ -69,6 +71,7 @@ def training(  # noqa: PLR0913 - keyword-only shortcuts
     roles: Json = {"worker": {**role(workers, worker, restart_policy), **(worker_role or {})}}
     if scheduler:
         lone = _pod(image, ["python", "train.py"], variables, {})
+        lone["spec"].update(scheduler_pod or {})
         roles["scheduler"] = {**role(1, lone, restart_policy), **(scheduler_role or {})}
     else:
         roles["scheduler"] = None

@@ -1,0 +1,46 @@
+"""The process of a Worker is killed while it trains, as the kernel does, and whatever else ends a process at once."""
+
+import time
+
+import pytest
+
+from support.cluster.cluster import Cluster
+from support.cluster.live import Live
+from support.cluster.recovery import (
+    assert_blamed,
+    assert_restarts,
+    assert_went_on,
+    describe_ends,
+    measure_first_step,
+    measure_restart,
+)
+from support.cluster.report import Row
+from support.cluster.site import Site
+from support.cluster.trainings import training
+
+STEPS = 20
+GRACE = {"terminationGracePeriodSeconds": 1}
+
+
+@pytest.mark.core
+@pytest.mark.own
+@pytest.mark.row("failure", "kill -9 of a Worker's process 1")
+def test_process_1(site: Site, cluster: Cluster, live: Live, row: Row) -> None:
+    """The job is restarted once, for that Worker, and goes on from its checkpoint; its pods come within 2 s."""
+    live.make_claim()
+    live.submit(training(site.images["training"], steps=STEPS, sleep=0.3, claim=True, pod=GRACE, scheduler_pod=GRACE))
+    live.wait_step(7)
+
+    fault = time.monotonic()
+    cluster.node.containerd.kill(live.container_id("worker-1"))
+    late = measure_restart(live, row, fault, "worker-1")
+    assert_blamed(live, "worker-1", exitCode=137, reason="Error", attempt=0, countsTowardsLimit=True)
+    measure_first_step(live, row, fault)
+
+    assert live.wait_finished() == "Succeeded"
+    assert late <= 2
+    assert_restarts(live, 1, 1)
+    assert_blamed(live, "worker-1", exitCode=137)
+    assert_went_on(live, row, steps=STEPS)
+    assert {code for (attempt, _), code in live.codes().items() if attempt == 1} == {0}
+    row.tell(f"ends: {describe_ends(live)}")
