@@ -5,6 +5,7 @@ import time
 import pytest
 
 from support.cluster.cluster import Cluster
+from support.cluster.faults import SHARED, kill_training
 from support.cluster.live import Live
 from support.cluster.recovery import (
     assert_blamed,
@@ -20,15 +21,16 @@ from support.cluster.trainings import training
 
 STEPS = 20
 GRACE = {"terminationGracePeriodSeconds": 1}
+"""Of all pods: processes that wait for the one that was killed do not hear SIGTERM, so the grace is waited out."""
 
 
 @pytest.mark.core
 @pytest.mark.own
 @pytest.mark.row("failure", "kill -9 of a Worker's process 1")
 def test_process_1(site: Site, cluster: Cluster, live: Live, row: Row) -> None:
-    """The job is restarted once, for that Worker, and goes on from its checkpoint; its pods come within 2 s."""
+    """The job is restarted once, for that Worker, and goes on from its checkpoint; new pods come within 2 s."""
     live.make_claim()
-    live.submit(training(site.images["training"], steps=STEPS, sleep=0.3, claim=True, pod=GRACE, scheduler_pod=GRACE))
+    live.submit(training(site.image("training"), steps=STEPS, sleep=0.3, claim=True, pod=GRACE, scheduler_pod=GRACE))
     live.wait_step(7)
 
     fault = time.monotonic()
@@ -43,4 +45,33 @@ def test_process_1(site: Site, cluster: Cluster, live: Live, row: Row) -> None:
     assert_blamed(live, "worker-1", exitCode=137)
     assert_went_on(live, row, steps=STEPS)
     assert {code for (attempt, _), code in live.codes().items() if attempt == 1} == {0}
+    row.tell(f"ends: {describe_ends(live)}")
+
+
+@pytest.mark.row("failure", "kill -9 of a Worker through the API, `restartPolicy: ExitCode`, the grace of the operator")
+def test_through_the_api(site: Site, live: Live, row: Row) -> None:
+    """Exit code 137 restarts the whole job under `ExitCode`; the others, which wait in vain, are not blamed."""
+    live.make_claim()
+    job = training(
+        site.image("training"),
+        steps=STEPS,
+        sleep=0.3,
+        claim=True,
+        restart_policy="ExitCode",
+        pod=SHARED,
+        scheduler_pod=SHARED,
+    )
+    live.submit(job)
+    live.wait_step(7)
+
+    fault = time.monotonic()
+    kill_training(live, "worker-1")
+    late = measure_restart(live, row, fault, "worker-1")
+    measure_first_step(live, row, fault)
+
+    assert live.wait_finished() == "Succeeded"
+    assert late <= 2
+    assert_restarts(live, 1, 1)
+    assert_blamed(live, "worker-1", exitCode=137, reason="Error", attempt=0, countsTowardsLimit=True)
+    assert_went_on(live, row, steps=STEPS)
     row.tell(f"ends: {describe_ends(live)}")

@@ -1,7 +1,8 @@
 """MSJobs that train: what they are made of. Pure."""
 
 from collections.abc import Mapping
-from typing import Any
+from textwrap import indent
+from typing import Any, Final
 
 from support.jobs import Json, msjob, role, template
 
@@ -76,6 +77,30 @@ def training(  # noqa: PLR0913 - keyword-only shortcuts
     else:
         roles["scheduler"] = None
     return msjob(name, **roles, **fields)
+
+
+def faulty(statement: str, *, step: int, rank: int | None = None) -> list[str]:
+    """The command of Workers that train, of which some do something odd after a step of the first attempt.
+
+    Args:
+        statement: Lines of Python.
+        step: When they have told of this step.
+        rank: Of the one that runs them; None for all.
+    """
+    whose = "" if rank is None else f" and self.rank == {rank}"
+    return ["python", "-c", _FAULTY.format(step=step, whose=whose, statement=indent(statement, " " * 8))]
+
+
+_FAULTY: Final = """\
+import os, signal, sys, train
+say = train.Group.say
+def say_and_more(self, text):
+    say(self, text)
+    if os.environ["MSJOB_RESTART_ATTEMPT"] == "0" and " step {step}/" in text{whose}:
+{statement}
+train.Group.say = say_and_more
+sys.exit(train.main())
+"""
 
 
 def _pod(image: str, command: list[str], variables: list[Json], limits: Json) -> Json:
