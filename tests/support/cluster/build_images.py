@@ -9,11 +9,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from support.cluster.contents import KEY_LENGTH
 from support.cluster.images import ALL, CORE, PAUSE_FOLDER, PS_FOLDER, TRAINING_FOLDER, Image, wanted
 from support.cluster.places import images_folder
 from support.image.storage import Storage
@@ -35,6 +37,8 @@ _LENGTHS: Final = {
     "training-ps": "2.4 GB, some minutes",
 }
 """On 2 cores; of the trainings, most is to download and unpack MindSpore."""
+
+_ATTEMPTS: Final = 3
 
 _WAITING: Final = "another process builds images of the cluster; waiting for it"
 
@@ -65,9 +69,9 @@ def build(names: Iterable[str], progress: Progress) -> None:
     try:
         images_folder().mkdir(parents=True, exist_ok=True)
         with locked(images_folder() / "build.lock", _WAITING, progress):
-            storage = Storage(Path(work, "storage"))
-            for image in missing(names):  # another process may have built some meanwhile
-                _build(storage, image, progress)
+            storage = Storage(Path(tempfile.mkdtemp(prefix="storage-", dir=work)))
+            for name in names:
+                _build(storage, name, progress)
     except OSError as error:
         raise HarnessError(
             f"the images of the cluster cannot be kept in {images_folder()}: {error}\n"
@@ -75,13 +79,30 @@ def build(names: Iterable[str], progress: Progress) -> None:
         ) from error
 
 
-def _build(storage: Storage, image: Image, progress: Progress) -> None:
-    """Make one archive, whole or not at all; what a run that was killed left goes, and other contents' archives."""
+def _build(storage: Storage, name: str, progress: Progress) -> None:
+    """Build an image and its archive, unless another process has done so meanwhile."""
+    for _ in range(_ATTEMPTS):
+        image = wanted([name])[name]
+        if image.there:
+            return
+        start = time.monotonic()
+        progress(f"building {image.ref}: {_LENGTHS[name]}")
+        _BUILDERS[name](storage, image.ref, progress)
+        if wanted([name])[name] == image:  # else somebody edited what it is made of
+            progress(f"built {name} in {time.monotonic() - start:.0f} s")
+            _archive(storage, image, progress)
+        storage.buildah("rmi", "--force", image.ref)
+    if not wanted([name])[name].there:
+        raise HarnessError(
+            f"the sources of the image {name} changed {_ATTEMPTS} times while it was built.\n"
+            "What to do: start again once nobody edits them."
+        )
+
+
+def _archive(storage: Storage, image: Image, progress: Progress) -> None:
+    """Make the archive, whole or not at all; what a run that was killed left goes, and other contents' archives."""
     start = time.monotonic()
-    progress(f"building {image.ref}: {_LENGTHS[image.name]}")
-    _BUILDERS[image.name](storage, image.ref, progress)
-    built = time.monotonic()
-    for old in images_folder().glob(f"{image.name}-{'[0-9a-f]' * len(image.key)}.tar*"):
+    for old in images_folder().glob(f"{image.name}-{'[0-9a-f]' * KEY_LENGTH}.tar*"):
         old.unlink()
     unfinished = image.archive.with_suffix(".tar.unfinished")
     try:
@@ -92,11 +113,7 @@ def _build(storage: Storage, image: Image, progress: Progress) -> None:
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
-    storage.buildah("rmi", "--force", image.ref)
-    progress(
-        f"built {image.name} in {built - start:.0f} s, and its archive in {time.monotonic() - built:.0f} s: "
-        f"{image.archive.stat().st_size / 1e6:.0f} MB"
-    )
+    progress(f"wrote its archive in {time.monotonic() - start:.0f} s: {image.archive.stat().st_size / 1e6:.0f} MB")
 
 
 def _build_pause(storage: Storage, ref: str, progress: Progress) -> None:

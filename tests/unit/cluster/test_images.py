@@ -8,8 +8,10 @@ import pytest
 from support.cluster import build_images, images
 from support.cluster.contents import context_files, included, key_of
 from support.cluster.images import ALL, CORE, Image, wanted
+from support.image.storage import Storage
 from support.programs import ROOT, run_program, write_program
 from support.testbed.errors import HarnessError
+from support.testbed.progress import Progress
 
 REF = re.compile(r"localhost/[a-z0-9]+([._-][a-z0-9]+)*:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 """https://github.com/distribution/reference: a name with a registry and a tag."""
@@ -47,6 +49,7 @@ def buildah(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     monkeypatch.setenv("MSJOB_IMAGE_WORK", str(tmp_path / "work"))
     monkeypatch.setenv("PYTHON_IMAGE", "registry.example/python:3")
     cache.mkdir()
+    (tmp_path / "work").mkdir()
     return calls
 
 
@@ -176,6 +179,27 @@ def test_builds_what_is_missing(buildah: Path, cache: Path) -> None:
     assert any("2.8 GB" in line for line in said)
 
     assert build("training") == ([image], [])
+
+
+@pytest.mark.usefixtures("buildah")
+def test_sources_change(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What changes while it is built is built again, and never kept under the key of what it was; thrice is enough."""
+    built: list[str] = []
+
+    def built_while_edited(_storage: Storage, ref: str, _progress: Progress) -> None:
+        built.append(ref)
+        if len(built) != 2:
+            monkeypatch.setenv("PYTHON_IMAGE", f"registry.example/python:{len(built)}")
+
+    monkeypatch.setattr(build_images, "_BUILDERS", {"training": built_while_edited})
+    (image,), _ = build("training")
+    assert (len(built), built[1]) == (2, image.ref)
+    assert image.archive.read_text().strip() == image.ref
+
+    image.archive.unlink()
+    with pytest.raises(HarnessError, match="changed 3 times"):
+        build("training")
+    assert list((cache / "cluster" / "images").glob("*.tar*")) == []
 
 
 @pytest.mark.usefixtures("buildah")
