@@ -1,22 +1,25 @@
-"""A cluster for all tests of the run, with the operator as a user installs it, and a namespace for each test."""
+"""A cluster for all tests of the run, with the operator as a user installs it, and a namespace for each test.
+
+The cluster is one of the tests' own, or with `make test-e2e` somebody else's.
+"""
 
 import os
-import secrets
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.cluster import images
+from support.cluster import elsewhere, images
 from support.cluster.cluster import Cluster
 from support.cluster.installation import Installation, image_of_dist
 from support.cluster.live import Live
+from support.cluster.namespaces import restricted
 from support.cluster.report import Report, Row, facts
-from support.cluster.site import Site
+from support.cluster.site import Site, not_here
 from support.programs import ROOT
 from support.testbed.errors import HarnessError
-from support.testbed.progress import to_stderr
+from support.testbed.progress import Progress, to_stderr
 
 HERE = Path(__file__).parent
 LOGS = ROOT / "build" / "cluster-logs"
@@ -34,14 +37,16 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "core: a row that every change has to pass")
     config.addinivalue_line("markers", "row(matrix, case): the row of the report that a test is about")
     config.addinivalue_line("markers", "own: needs a cluster of the tests' own, whose parts can be stopped")
+    config.addinivalue_line("markers", "last: changes the installation, so it comes when all others have been")
     config.stash[REPORT] = Report(os.environ.get("MSJOB_CERTIFY"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give each test its time."""
+    """Give each test its time, and put those last that change the installation."""
     for item in items:
         if item.path.is_relative_to(HERE) and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(SECONDS))
+    items.sort(key=lambda item: item.path.is_relative_to(HERE) and item.get_closest_marker("last") is not None)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -55,16 +60,28 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             to_stderr(line)
 
     try:
-        cluster = Cluster(audit=True, progress=show).start()
-        session.config.add_cleanup(cluster.stop)
-        wanted = images.wanted(images.CORE)
-        cluster.load(wanted.values())
-        cluster.node.containerd.tag(wanted["operator"].ref, image_of_dist())
+        given = elsewhere.read(os.environ)
+        if given is None:
+            site = own_site(session.config, show)
+        else:
+            way = elsewhere.Elsewhere(given, show)
+            session.config.add_cleanup(way.close)
+            site = way.open()
     except HarnessError as error:
         raise pytest.UsageError(f"no cluster to test on: {error}") from error
+    session.config.stash[REPORT].facts |= facts(site.client)
+    session.config.stash[SITE] = site
+
+
+def own_site(config: pytest.Config, progress: Progress) -> Site:
+    """Start a cluster of the tests' own."""
+    cluster = Cluster(audit=True, progress=progress).start()
+    config.add_cleanup(cluster.stop)
+    wanted = images.wanted(images.CORE)
+    cluster.load(wanted.values())
+    cluster.node.containerd.tag(wanted["operator"].ref, image_of_dist())
     names = {name: image.ref for name, image in wanted.items()}
-    session.config.stash[REPORT].facts |= facts(cluster.control_plane.admin)
-    session.config.stash[SITE] = Site(cluster.control_plane.admin, cluster.control_plane.kubectl(), names, cluster)
+    return Site(cluster.control_plane.admin, cluster.control_plane.kubectl(), names, cluster)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -72,6 +89,9 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     """Write a row of the report for each test, and keep the logs of one that failed."""
     result = yield
     row = item.get_closest_marker("row")
+    if result.skipped and SITE in item.config.stash and item.config.stash[SITE].cluster is not None:
+        result.outcome = "failed"
+        result.longrepr = f"no row is passed over on a cluster of the tests' own: {result.longrepr}"
     if result.failed and SITE in item.config.stash:
         cluster = item.config.stash[SITE].cluster
         if cluster is not None:
@@ -92,29 +112,36 @@ def site(request: pytest.FixtureRequest) -> Site:
 @pytest.fixture
 def cluster(site: Site) -> Cluster:
     """The cluster, of which parts can be stopped."""
-    assert site.cluster is not None
+    if site.cluster is None:
+        not_here("it stops, kills or reads what only the node itself, or the machine of the control plane, lets one")
     return site.cluster
 
 
 @pytest.fixture(scope="session")
-def installation(site: Site) -> Installation:
-    """The operator, installed by `kubectl apply -f dist/` and available."""
+def installation(site: Site) -> Iterator[Installation]:
+    """The operator, installed by `kubectl apply -f dist/` and available.
+
+    From somebody else's cluster it is removed in the end, unless it was there before.
+    """
     found = Installation(site)
-    found.apply()
-    found.wait_available()
-    return found
+    if site.manifests is None:
+        found.wait_available()
+        yield found
+        return
+    try:
+        found.apply()
+        found.wait_available()
+        yield found
+    finally:
+        if site.cluster is None:
+            found.remove()
 
 
 @pytest.fixture
 def namespace(site: Site) -> Iterator[str]:
     """A namespace with the Restricted Pod Security profile, which is deleted after the test."""
-    name = f"test-{secrets.token_hex(3)}"
-    labels = {"pod-security.kubernetes.io/enforce": "restricted"}
-    site.client.create("v1/namespaces", {"metadata": {"name": name, "labels": labels}})
-    site.client.wait_until("v1/serviceaccounts", "default", name, bool, timeout=20)
-    yield name
-    site.client.delete("v1/namespaces", name)
-    site.client.wait_gone("v1/namespaces", name, timeout=120)
+    with restricted(site.client) as name:
+        yield name
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ class Request:
         code: status code of the answer.
         decision: what RBAC decided: `allow` or `forbid`.
         credential: of the caller, by which two of the same account are told apart.
+        pod: the pod whose token the caller has; empty for other tokens.
     """
 
     at: str
@@ -36,6 +37,7 @@ class Request:
     code: int
     decision: str
     credential: str
+    pod: str
 
     @property
     def wrote(self) -> bool:
@@ -61,6 +63,18 @@ def writes(control_plane: ControlPlane, namespace: str, *, events: bool = False)
     return [request for request in found if request.wrote and (events or request.resource != "events")]
 
 
+def denied(found: Iterable[Request], starts: Iterable[tuple[str, str]]) -> list[Request]:
+    """Requests that RBAC refused, but for those to an API server that was just starting.
+
+    Args:
+        found: requests.
+        starts: begin and end of each start, in RFC 3339.
+    """
+    windows = tuple(starts)
+    refused = [request for request in found if request.decision == "forbid"]
+    return [item for item in refused if not any(begin <= item.at <= end for begin, end in windows)]
+
+
 def verbs(found: Iterable[Request]) -> set[tuple[str, str, str]]:
     """Group, resource and verb of requests."""
     return {(request.group, request.resource, request.verb) for request in found}
@@ -80,4 +94,5 @@ def _read(event: Json) -> Request:
         code=(event.get("responseStatus") or {}).get("code", 0),
         decision=(event.get("annotations") or {}).get("authorization.k8s.io/decision", ""),
         credential=next(iter(extra.get("authentication.kubernetes.io/credential-id", [])), ""),
+        pod=next(iter(extra.get("authentication.kubernetes.io/pod-name", [])), ""),
     )

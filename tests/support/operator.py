@@ -17,7 +17,6 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -216,12 +215,10 @@ class Operators:
 
     Attributes:
         credentials: those of all operators so far, see `Operator`.
-        starts: when API servers were starting, in RFC 3339: until one has read the roles, it refuses what they allow.
     """
 
     def __init__(self, control_plane: ControlPlane) -> None:
         self.credentials: set[str] = set()
-        self.starts: list[tuple[str, str]] = []
         self._control_plane = control_plane
         self._shared: Operator | None = None
         self._own: list[Operator] = []
@@ -283,9 +280,7 @@ class Operators:
 
         Until then no namespace would get its ServiceAccount, and so no test its namespace.
         """
-        begin = _now()
         self._control_plane.start_apiserver()
-        self.starts.append((begin, _now()))
         self._control_plane.restart_controller_manager()
 
     def tails(self, namespace: str | None) -> str:
@@ -325,10 +320,6 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _claims(token: str) -> dict[str, Any]:

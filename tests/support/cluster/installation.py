@@ -1,10 +1,11 @@
 """The operator in the cluster, installed as a user does."""
 
+import json
 import subprocess
 from pathlib import Path
 from typing import Any, Final
 
-from support.cluster.site import Site
+from support.cluster.site import DIST, Site, not_here
 from support.programs import ROOT
 from support.testbed.client import Object
 
@@ -13,7 +14,9 @@ DEPLOYMENT: Final = "ms-operator-controller-manager"
 ACCOUNT: Final = f"system:serviceaccount:{NAMESPACE}:{DEPLOYMENT}"
 """The user that the operator is to the API server."""
 
-DIST: Final = ROOT / "dist"
+CRDS: Final = "apiextensions.k8s.io/v1/customresourcedefinitions"
+CRD: Final = "msjobs.mindspore.gitee.com"
+
 _SECONDS_TO_AVAILABLE: Final = 120.0
 
 
@@ -27,9 +30,20 @@ class Installation:
     def __init__(self, site: Site) -> None:
         self._site = site
 
+    @property
+    def manifests(self) -> Path:
+        """The folder that installs it; whoever asks for it on a cluster where it is somebody's own cannot have it."""
+        if self._site.manifests is None:
+            not_here("the operator was there before the tests, and is left alone")
+        return self._site.manifests
+
     def apply(self) -> None:
-        """Apply `dist/` as it is."""
-        self._site.kubectl.run("apply", "-f", DIST, timeout=120)
+        """Apply `dist/` as it is; on somebody else's cluster, with the image that was named."""
+        self._site.kubectl.run("apply", "-f", self.manifests, timeout=120)
+
+    def remove(self) -> None:
+        """Remove all of it, as `make undeploy` does."""
+        self._site.kubectl.run("delete", "--ignore-not-found", "-f", self.manifests, timeout=300)
 
     def wait_available(self, timeout: float = _SECONDS_TO_AVAILABLE) -> Object:
         """Wait until the Deployment is available, and give it."""
@@ -41,6 +55,16 @@ class Installation:
         """The operator's pods that are not being deleted."""
         found = self._site.client.pods(NAMESPACE, "app.kubernetes.io/component=controller")
         return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
+
+    def memory(self) -> float:
+        """The working set of the operator's container in MiB, as its kubelet says; that is what a limit goes by."""
+        (pod,) = self.pods()
+        # Asked for so, the kubelet measures anew and leaves file systems out.
+        path = f"/api/v1/nodes/{pod['spec']['nodeName']}/proxy/stats/summary?only_cpu_and_memory=true"
+        summary = json.loads(self._site.client.request("GET", path))
+        uid = pod["metadata"]["uid"]
+        (found,) = [item["containers"] for item in summary["pods"] if item["podRef"]["uid"] == uid]
+        return sum(int(container["memory"]["workingSetBytes"]) for container in found) / 2**20
 
     def make(self, target: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run a target of the Makefile against the cluster, as a user would."""

@@ -93,14 +93,14 @@ class Live:
         )
         return self.condition(kind, name)
 
+    def ended(self, name: str = "train") -> str:
+        """How a job has ended: `Succeeded` or `Failed`; empty if it has not."""
+        last = (self.status(name).get("conditions") or [{"type": "", "status": ""}])[-1]
+        return str(last["type"]) if last["type"] in ("Succeeded", "Failed") and last["status"] == "True" else ""
+
     def wait_finished(self, name: str = "train", timeout: float = 240) -> str:
         """Wait until a job has ended, and until its logs are read; give its last condition's type."""
-
-        def state() -> str:
-            last = (self.status(name).get("conditions") or [{"type": "", "status": ""}])[-1]
-            return str(last["type"]) if last["type"] in ("Succeeded", "Failed") and last["status"] == "True" else ""
-
-        found = wait_for(state, timeout, what=f"{name} to end", interval=0.2)
+        found = wait_for(lambda: self.ended(name), timeout, what=f"{name} to end", interval=0.2)
         for thread in self._followers:
             thread.join(30)
         return found

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from support.cluster.site import NOT_HERE
 from support.programs import ROOT
 from support.testbed.client import Client
 
@@ -24,7 +25,7 @@ class Row:
     Attributes:
         matrix: The table that it is in, such as `failure`.
         case: What was done.
-        outcome: `passed` or `failed`; empty while the test runs.
+        outcome: `passed`, `failed`, or that it is not possible on this cluster; empty while the test runs.
         happened: What came of it, in the words of the test.
         seconds: What was measured.
         took: Seconds of the whole test.
@@ -75,8 +76,12 @@ class Report:
         """Take in how a test ended."""
         row = self.row(test)
         row.matrix, row.case = matrix, case
-        row.outcome = "passed" if result.passed and row.outcome != "failed" else "failed"
         row.took += result.duration
+        if result.skipped:
+            row.outcome = NOT_HERE
+            row.tell(_why(result))
+        else:
+            row.outcome = "passed" if result.passed and row.outcome != "failed" else "failed"
 
     def lines(self) -> list[str]:
         """All rows that have ended, in lines of text."""
@@ -90,6 +95,12 @@ class Report:
             ]
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._path.write_text(json.dumps({"facts": self.facts, "rows": rows}, indent=1))
+
+
+def _why(result: pytest.TestReport) -> str:
+    """What a test that was passed over says of it."""
+    said = result.longrepr[2] if isinstance(result.longrepr, tuple) else str(result.longrepr)
+    return said.removeprefix("Skipped: ").removeprefix(f"{NOT_HERE}: ")
 
 
 def facts(client: Client) -> dict[str, str]:

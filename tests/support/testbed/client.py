@@ -6,9 +6,11 @@ Objects are plain dictionaries. A resource is named by its API version and plura
 
 import http.client
 import json
+import socket
 import ssl
 import threading
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar
@@ -56,8 +58,7 @@ class Client:
         self.ca_file = ca_file
         self.token = token
         self._timeout = timeout
-        self._context = ssl.create_default_context(cafile=str(ca_file))
-        self._idle: list[http.client.HTTPSConnection] = []
+        self._idle: list[http.client.HTTPConnection] = []
         self._lock = threading.Lock()
 
     # -- objects ---------------------------------------------------------------------------------------------------
@@ -349,9 +350,13 @@ class Client:
                 self._idle.append(connection)
             return response.status, answer
 
-    def _connect(self, timeout: float | None) -> http.client.HTTPSConnection:
+    def _connect(self, timeout: float | None) -> http.client.HTTPConnection:
         address = urlsplit(self.server)
         return http.client.HTTPSConnection(address.hostname or "", address.port, timeout=timeout, context=self._context)
+
+    @cached_property
+    def _context(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=str(self.ca_file))
 
     def _headers(self, content_type: str | None = None) -> dict[str, str]:
         headers = {
@@ -362,6 +367,36 @@ class Client:
         if content_type is not None:
             headers["Content-Type"] = content_type
         return headers
+
+
+class ProxiedClient(Client):
+    """Talks to an API server as whoever ``kubectl proxy`` is.
+
+    Args:
+        path: The Unix socket that ``kubectl proxy --unix-socket`` listens at.
+        timeout: Seconds that one answer may take.
+    """
+
+    def __init__(self, path: Path, *, timeout: float = 30) -> None:
+        super().__init__(f"unix://{path}", ca_file=Path(), token="", timeout=timeout)
+        self._path = path
+
+    def _connect(self, timeout: float | None) -> http.client.HTTPConnection:
+        return _UnixConnection(self._path, timeout)
+
+    def _headers(self, content_type: str | None = None) -> dict[str, str]:
+        return {name: value for name, value in super()._headers(content_type).items() if name != "Authorization"}
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: Path, timeout: float | None) -> None:
+        super().__init__("localhost", timeout=timeout)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self._path))
 
 
 def path_of(

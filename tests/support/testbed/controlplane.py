@@ -7,6 +7,7 @@ import shutil
 import signal
 import socket
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -55,6 +56,8 @@ class ControlPlane:
         ca_file: The certificate of the API server.
         kubeconfig: The kubeconfig of the administrator.
         admin: A client that may do everything.
+        starts: When the API server was started again, from and until, in RFC 3339: until it has read the roles, it
+            refuses what they allow.
     """
 
     folder: Path
@@ -82,6 +85,7 @@ class ControlPlane:
         self._controller_manager_flags = list(controller_manager_flags)
         self._programs = ProgramGroup()
         self._tokens = {user: secrets.token_hex(16) for user in (ADMIN, CONTROLLER_MANAGER, *users)}
+        self.starts: list[tuple[str, str]] = []
         self._address = address
         self._port = 0
         self._apiserver: Program | None = None
@@ -111,8 +115,10 @@ class ControlPlane:
 
     def start_apiserver(self) -> None:
         """Start the API server and wait until it is ready; at the port, and with the data, that it had before."""
+        begin = _now()
         self._run_apiserver()
         self._wait_ready()
+        self.starts.append((begin, _now()))
 
     def stop_apiserver(self, *, kill: bool = False) -> None:
         """Stop the API server and wait until it has ended.
@@ -296,6 +302,10 @@ class ControlPlane:
             if manifest["kind"] == "CustomResourceDefinition":
                 name = manifest["metadata"]["name"]
                 self.admin.wait_until("apiextensions.k8s.io/v1/customresourcedefinitions", name, None, _established)
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def _established(crd: Object) -> bool:

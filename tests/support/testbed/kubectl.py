@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,17 +27,20 @@ class KubectlError(Exception):
 
 @dataclass(frozen=True)
 class Kubectl:
-    """kubectl for one user of one cluster; nothing of this machine's own configuration counts.
+    """kubectl for one user of one cluster.
 
     Attributes:
         program: The kubectl program.
         kubeconfig: The kubeconfig to use.
         cache: A folder for what kubectl remembers of the API.
+        environment: Its environment. By default nothing of this machine's own configuration counts; programs that a
+            kubeconfig names to log in with need that.
     """
 
     program: Path
     kubeconfig: Path
     cache: Path
+    environment: Mapping[str, str] | None = None
 
     def run(self, *arguments: str | Path, stdin: str | None = None, timeout: float = 30) -> str:
         """Run it.
@@ -65,13 +69,38 @@ class Kubectl:
         self, *arguments: str | Path, stdin: str | None = None, timeout: float = 30
     ) -> subprocess.CompletedProcess[str]:
         """Run it and give exit code, standard output and standard error, whatever came of it."""
-        ours = {name: value for name, value in os.environ.items() if not name.startswith(("KUBE", "KUBECTL_"))}
         return subprocess.run(
-            [self.program, "--kubeconfig", self.kubeconfig, "--cache-dir", self.cache, *arguments],
+            self._command(arguments),
             check=False,
             capture_output=True,
             text=True,
             input="" if stdin is None else stdin,
-            env={**ours, "KUBERC": "off", "HOME": str(self.cache)},
+            env=self._environment(),
             timeout=timeout,
         )
+
+    def start(self, *arguments: str | Path, output: Path) -> subprocess.Popen[str]:
+        """Start it, as for ``get --watch``; the caller ends it.
+
+        Args:
+            arguments: As for `run`.
+            output: The file that takes all that it prints.
+        """
+        with output.open("w") as file:
+            return subprocess.Popen(
+                self._command(arguments),
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=file,
+                text=True,
+                env=self._environment(),
+            )
+
+    def _command(self, arguments: tuple[str | Path, ...]) -> list[str | Path]:
+        return [self.program, "--kubeconfig", self.kubeconfig, "--cache-dir", self.cache, *arguments]
+
+    def _environment(self) -> dict[str, str]:
+        if self.environment is not None:
+            return dict(self.environment)
+        ours = {name: value for name, value in os.environ.items() if not name.startswith(("KUBE", "KUBECTL_"))}
+        return {**ours, "KUBERC": "off", "HOME": str(self.cache)}

@@ -17,7 +17,7 @@ class Watch:
     It ends when the API server ends it, when the connection breaks, and when it is closed.
     """
 
-    def __init__(self, connection: http.client.HTTPSConnection, target: str, headers: Mapping[str, str]) -> None:
+    def __init__(self, connection: http.client.HTTPConnection, target: str, headers: Mapping[str, str]) -> None:
         self._connection = connection
         try:
             connection.request("GET", target, headers=dict(headers))
@@ -52,7 +52,7 @@ class Watch:
     def close(self) -> None:
         """End the watch; a thread that iterates over it comes to the end of its loop."""
         with contextlib.suppress(OSError):
-            # Shuts the connection below TLS: closing the socket would not wake a thread that reads from it.
+            # Shuts the connection, below TLS if there is any: closing the socket would not wake a thread that reads it.
             socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
     def __enter__(self) -> Self:

@@ -3,57 +3,22 @@
 import pytest
 
 from msjob.rbac import MANAGER_ROLE
-from support.audit import Request, requests, verbs
+from support.audit import Request, denied, requests, verbs
 from support.live_jobs import Jobs
 from support.operator import ACCOUNT, NAMESPACE, Operators
+from support.rights import AUTOSCALERS, RBAC, UNUSED, granted, make_strangers
 from support.testbed.client import PODS, Client
 from support.testbed.controlplane import ControlPlane
 from support.testbed.errors import ForbiddenError
 from support.testbed.serviceaccount import service_account_client
 
-RBAC = "rbac.authorization.k8s.io/v1"
-AUTOSCALERS = "autoscaling/v2/horizontalpodautoscalers"
 NODE = ("v1/nodes", None)
-UNUSED = {("mindspore.gitee.com", "msjobs/finalizers", "update")}
-"""Asked by an admission plugin of who sets owner references that block; no request names it."""
-
-
-def granted(admin: Client) -> set[tuple[str, str, str]]:
-    """Group, resource and verb of all that the bindings of the installation grant the operator."""
-    rules = []
-    for kind, namespace in (("clusterrole", None), ("role", NAMESPACE)):
-        for binding in admin.list(f"{RBAC}/{kind}bindings", namespace):
-            if any(item["name"] == ACCOUNT for item in binding.get("subjects", [])):
-                rules += admin.get(f"{RBAC}/{kind}s", binding["roleRef"]["name"], namespace)["rules"]
-    return {
-        (group, resource, verb)
-        for rule in rules
-        for group in rule["apiGroups"]
-        for resource in rule["resources"]
-        for verb in rule["verbs"]
-    }
-
-
-def denied(found: list[Request], operators: Operators) -> list[Request]:
-    """Requests that RBAC refused, but for those to an API server that was just starting."""
-    refused = [request for request in found if request.decision == "forbid"]
-    return [item for item in refused if not any(begin <= item.at <= end for begin, end in operators.starts)]
 
 
 @pytest.mark.timeout(90)
 def test_verbs(own_operators: Operators, jobs: Jobs, control_plane: ControlPlane) -> None:
     """After a life with every turn the operator has used each verb it has, and has asked for none it has not."""
-    # A stranger's pod, Service and autoscaler, so that they are looked at and an event repeats.
-    pod = {"metadata": {"name": "train-worker-0"}, "spec": {"containers": [{"name": "a", "image": "example.com/a"}]}}
-    jobs.client.create(PODS, pod, jobs.namespace)
-    jobs.client.create(
-        "v1/services",
-        {"metadata": {"name": "train-scheduler-0"}, "spec": {"ports": [{"port": 1}]}},
-        jobs.namespace,
-    )
-    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "mine"}
-    scaler = {"metadata": {"name": "train"}, "spec": {"scaleTargetRef": target, "maxReplicas": 2}}
-    jobs.client.create(AUTOSCALERS, scaler, jobs.namespace)
+    make_strangers(jobs.client, jobs.namespace)
     own_operators.start("--leader-elect").wait_leading()
     jobs.create(run_policy={"cleanPodPolicy": "All", "ttlSecondsAfterFinished": 5}, elastic_policy={"maxReplicas": 4})
     jobs.wait_event("FailedCreateService")
@@ -86,7 +51,7 @@ def test_verbs(own_operators: Operators, jobs: Jobs, control_plane: ControlPlane
 
     jobs.client.wait_for(lambda: verbs(seen()) >= allowed - UNUSED, what="the audit log")
     assert verbs(seen()) == allowed - UNUSED
-    assert denied(seen(), own_operators) == []
+    assert denied(seen(), control_plane.starts) == []
 
 
 @pytest.mark.usefixtures("operators")
