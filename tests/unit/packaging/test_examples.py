@@ -20,6 +20,7 @@ KINDS = {
         "source.toolkit.fluxcd.io/v1/GitRepository",
         "kustomize.toolkit.fluxcd.io/v1/Kustomization",
     ],
+    "network-policy/train-cpu.yaml": ["networking.k8s.io/v1/NetworkPolicy"] * 2,
 }
 INSTALL = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
 
