@@ -16,6 +16,7 @@ def training(  # noqa: PLR0913 - keyword-only shortcuts
     *,
     workers: int = 2,
     scheduler: bool = True,
+    servers: int = 0,
     epochs: int = 1,
     steps: int = 10,
     every: int = 5,
@@ -38,6 +39,7 @@ def training(  # noqa: PLR0913 - keyword-only shortcuts
         name: Of the job.
         workers: Replicas.
         scheduler: Whether there is one.
+        servers: Replicas of the role PS, with the Scheduler's pod.
         epochs: Times through the data.
         steps: Steps of an epoch.
         every: Steps from one checkpoint to the next.
@@ -74,6 +76,8 @@ def training(  # noqa: PLR0913 - keyword-only shortcuts
         lone = _pod(image, ["python", "train.py"], variables, {})
         lone["spec"].update(scheduler_pod or {})
         roles["scheduler"] = {**role(1, lone, restart_policy), **(scheduler_role or {})}
+        if servers:
+            roles["ps"] = role(servers, lone, restart_policy)
     else:
         roles["scheduler"] = None
     return msjob(name, **roles, **fields)

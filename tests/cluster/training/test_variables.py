@@ -1,0 +1,56 @@
+"""Variables that the template sets itself."""
+
+import pytest
+
+from support.cluster.environment import telling, told
+from support.cluster.live import Live
+from support.cluster.outcome import KEPT, assert_ends_well, assert_one_model
+from support.cluster.report import Row
+from support.cluster.site import Site
+from support.cluster.trainings import training
+from support.jobs import Json
+from support.testbed.waiting import wait_for
+
+INDEX = {"fieldRef": {"fieldPath": "metadata.labels['training.kubeflow.org/replica-index']"}}
+
+
+@pytest.mark.row("training", "variables of the template: MS_WORKER_NUM, MS_NODE_ID, MS_NODE_TIMEOUT, GLOG_v")
+def test_users_win(site: Site, live: Live, row: Row) -> None:
+    """The template's values reach the processes, the operator's do not, and an event says so; the job trains.
+
+    By `procPerWorker` the operator would say 4 processes, for which two Workers of one process each would wait in vain.
+    """
+    job = training(site.images["training"], command=telling("MS_", "GLOG_"), proc_per_worker=2, run_policy=KEPT)
+    scheduler, workers = (environment(job, role) for role in ("Scheduler", "Worker"))
+    for variables in (scheduler, workers):
+        variables += [{"name": "MS_WORKER_NUM", "value": "2"}, {"name": "MS_NODE_TIMEOUT", "value": "20"}]
+    scheduler.append({"name": "GLOG_v", "value": "1"})
+    workers += [{"name": "MS_NODE_ID", "valueFrom": INDEX}, {"name": "GLOG_v", "value": "3"}]
+    live.submit(job)
+
+    assert_ends_well(live, row, {"Scheduler": 1, "Worker": 2})
+    assert_one_model(live, row, 10, {0: [0], 1: [1]})
+    for index in (0, 1):
+        found = told(live, f"train-worker-{index}")
+        mine = {"MS_WORKER_NUM": "2", "MS_NODE_ID": str(index), "MS_NODE_TIMEOUT": "20", "GLOG_v": "3"}
+        assert {name: found[name] for name in mine} == mine
+        assert (found["MS_ROLE"], found["MS_LOCAL_WORKER"]) == ("MS_WORKER", "2")  # the operator's, beside them
+    assert any(line.role == "Scheduler" and line.text.startswith("[INFO] ") for line in live.lines)
+    assert not any(line.role == "Worker" and line.text.startswith("[WARNING] ") for line in live.lines)
+
+    (event,) = wait_for(
+        lambda: live.site.client.events(live.namespace, about="train", reason="ReservedEnvOverridden"),
+        10,
+        what="the event",
+    )
+    assert event["type"] == "Warning"
+    assert "Scheduler: the template sets MS_WORKER_NUM; " in event["message"]
+    assert "Worker: the template sets MS_WORKER_NUM; " in event["message"]
+    row.tell(f"ReservedEnvOverridden: {event['message']}")
+
+
+def environment(job: Json, role: str) -> list[Json]:
+    """The variables of a role's container."""
+    roles: dict[str, Json] = job["spec"]["msReplicaSpecs"]
+    found: list[Json] = roles[role]["template"]["spec"]["containers"][0]["env"]
+    return found
