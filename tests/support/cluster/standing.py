@@ -22,7 +22,7 @@ from support.cluster.images import CORE, wanted
 from support.cluster.places import ADDRESS
 from support.programs import ROOT
 from support.testbed.builder import cache_root
-from support.testbed.errors import HarnessError
+from support.testbed.errors import HarnessError, WaitTimeoutError
 from support.testbed.kubeconfig import write_kubeconfig
 from support.testbed.progress import Progress
 from support.testbed.waiting import wait_for
@@ -60,17 +60,23 @@ def up(progress: Progress) -> None:
             start_new_session=True,
         )
         os.close(descriptor)
-    (_folder() / "pid").write_text(str(process.pid))
-    told = 0
-    while not kubeconfig().exists():
-        lines = log_file.read_text().splitlines()
-        for line in lines[told:]:
-            progress(line.removeprefix("testbed: "))
-        told = len(lines)
-        if process.poll() is not None:
-            shutil.rmtree(_folder(), ignore_errors=True)
-            raise HarnessError("the cluster did not start")
-        time.sleep(0.2)
+    try:
+        (_folder() / "pid").write_text(str(process.pid))
+        told = 0
+        while not kubeconfig().exists():
+            ended = process.poll() is not None
+            lines = log_file.read_text().split("\n")[:-1]
+            for line in lines[told:]:
+                progress(line.removeprefix("testbed: "))
+            told = len(lines)
+            if ended:
+                raise HarnessError("the cluster did not start")
+            time.sleep(0.2)
+    except BaseException:
+        process.terminate()  # it ends what it has started, and itself then
+        process.wait()
+        shutil.rmtree(_folder(), ignore_errors=True)
+        raise
 
 
 def down() -> bool:
@@ -85,7 +91,13 @@ def down() -> bool:
     process = _running()
     if process is not None:
         os.kill(process, signal.SIGTERM)
-        wait_for(lambda: _running() is None, _SECONDS_TO_STOP, what="the cluster to end")
+        try:
+            wait_for(lambda: _running() is None, _SECONDS_TO_STOP)
+        except WaitTimeoutError as error:
+            raise HarnessError(
+                f"the cluster (process {process}) has not ended after {_SECONDS_TO_STOP:.0f} s.\n"
+                f"What to do: kill -9 {process}, and make cluster-down again."
+            ) from error
     there = _folder().exists()
     shutil.rmtree(_folder(), ignore_errors=True)
     return there
