@@ -168,6 +168,29 @@ test-cluster: CLUSTER_IMAGES = core
 test-cluster: cluster-images ## Train on a real cluster of one node: the core rows (as root, on Debian or Ubuntu; 12 GB, docs/cluster.md)
 	@sh tools/cluster.sh $(BIN)/pytest tests/cluster -m core $(PYTEST_ARGS)
 
+# What `test-e2e` goes by, text too: images that the nodes have or can pull, and whether the operator is there already.
+OPERATOR_IMAGE ?=
+TRAINING_IMAGE ?=
+TRAINING_PS_IMAGE ?=
+INSTALLED ?=
+override OPERATOR_IMAGE := $(value OPERATOR_IMAGE)
+override TRAINING_IMAGE := $(value TRAINING_IMAGE)
+override TRAINING_PS_IMAGE := $(value TRAINING_PS_IMAGE)
+override INSTALLED := $(value INSTALLED)
+export OPERATOR_IMAGE TRAINING_IMAGE TRAINING_PS_IMAGE INSTALLED
+
+.PHONY: test-e2e
+test-e2e: export KUBECTL := $(KUBECTL)
+test-e2e: setup ## Run the cluster tier on the cluster of your kubeconfig (OPERATOR_IMAGE= TRAINING_IMAGE=, docs/cluster.md)
+	@rm -rf $(BUILD)/e2e
+	@code=0; MSJOB_E2E=1 MSJOB_CERTIFY=$(BUILD)/e2e/report.json $(BIN)/pytest tests/cluster $(PYTEST_ARGS) || code=$$?; \
+		PYTHONPATH=tests:tools $(BIN)/python -m support.cluster.e2e $(BUILD)/e2e; exit $$code
+
+.PHONY: test-cluster-up
+test-cluster-up: CLUSTER_IMAGES = core
+test-cluster-up: cluster-images ## See that cluster-up and cluster-down leave nothing on this machine (as root, on Debian or Ubuntu)
+	@$(BIN)/pytest tests/cluster_up $(PYTEST_ARGS)
+
 CERTIFY := $(CURDIR)/$(BUILD)/certify
 
 .PHONY: certify

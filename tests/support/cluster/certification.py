@@ -27,20 +27,24 @@ _TITLES: Final = {
 """Titles of the matrices, in the order of the page."""
 
 
-def page(rows: Iterable[Mapping[str, Any]], facts: Mapping[str, str]) -> str:
+_WRITTEN_BY: Final = (
+    "Written by `make certify`: every row of the cluster tier, on a real kubelet with real MindSpore processes "
+    "([docs/cluster.md](cluster.md) says how). Do not edit."
+)
+
+
+def page(rows: Iterable[Mapping[str, Any]], facts: Mapping[str, str], written_by: str = _WRITTEN_BY) -> str:
     """Write the page.
 
     Args:
         rows: As `support.cluster.report.Report` writes them.
         facts: What they were run on.
+        written_by: What the page says of itself.
     """
     rows = list(rows)
     parts = [
         "# Certification",
-        (
-            "Written by `make certify`: every row of the cluster tier, on a real kubelet with real MindSpore processes "
-            "([docs/cluster.md](cluster.md) says how). Do not edit."
-        ),
+        written_by,
         "\n".join(["| | |", "| --- | --- |", *(f"| {name} | {_cell(text)} |" for name, text in facts.items())]),
     ]
     known = [*_TITLES, *sorted({str(row["matrix"]) for row in rows} - {*_TITLES})]

@@ -5,6 +5,7 @@ The tests log in as kubectl does, with whatever program or certificate the kubec
 """
 
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -40,11 +41,13 @@ class Given:
         images: As of `support.cluster.site.Site`.
         installed: Whether the operator is there already, and is left alone.
         kubeconfig: One file, or several as in `KUBECONFIG`.
+        kubectl: The program, and options such as `--context=test`.
     """
 
     images: dict[str, str]
     installed: bool
     kubeconfig: str
+    kubectl: tuple[str, ...]
 
 
 def read(environ: Mapping[str, str]) -> Given | None:
@@ -68,7 +71,7 @@ def read(environ: Mapping[str, str]) -> Given | None:
             "What to do: make test-e2e OPERATOR_IMAGE=… TRAINING_IMAGE=… (docs/cluster.md says how to build them)."
         )
     kubeconfig = environ.get("KUBECONFIG") or str(Path(environ.get("HOME", "~"), ".kube", "config").expanduser())
-    return Given(images, installed, kubeconfig)
+    return Given(images, installed, kubeconfig, tuple(shlex.split(environ.get("KUBECTL", ""))) or ("kubectl",))
 
 
 class Elsewhere:
@@ -90,12 +93,13 @@ class Elsewhere:
         Raises:
             HarnessError: It cannot be reached, is not as the user says, or an image cannot be pulled.
         """
-        program = shutil.which(os.environ.get("KUBECTL") or "kubectl")
+        name, *_ = self._given.kubectl
+        program = shutil.which(name)
         if program is None:
-            raise HarnessError("kubectl is not on PATH.\nWhat to do: install it, or name it: KUBECTL=/path/to/kubectl")
+            raise HarnessError(f"{name} is not on PATH.\nWhat to do: install it, or name it: KUBECTL=/path/to/kubectl")
         self._programs.open()
-        folder = self._programs.folder
-        kubectl = Kubectl(Path(program), self._one_kubeconfig(program), folder / "kubectl-cache", dict(os.environ))
+        cache = self._programs.folder / "kubectl-cache"
+        kubectl = Kubectl(Path(program), self._one_kubeconfig(program), cache, dict(os.environ))
         client = self._connect(kubectl)
         self._check(client)
         manifests = None if self._given.installed else self._render()
@@ -111,20 +115,20 @@ class Elsewhere:
     # -- within ----------------------------------------------------------------------------------------------------
 
     def _one_kubeconfig(self, program: str) -> Path:
-        """One file of all that the user names; a copy, for this user alone, where they are several."""
-        if os.pathsep not in self._given.kubeconfig:
-            path = Path(self._given.kubeconfig)
+        """One file for all that the user names; a copy of the context, for this user alone, if that is more."""
+        given = self._given
+        if len(given.kubectl) == 1 and os.pathsep not in given.kubeconfig:
+            path = Path(given.kubeconfig)
             if not path.is_file():
                 raise HarnessError(f"there is no kubeconfig {path}.\nWhat to do: set KUBECONFIG.")
             return path
-        merged = run_program(
-            program, "config", "view", "--raw", "--flatten", env={"KUBECONFIG": self._given.kubeconfig}
-        )
-        if merged.returncode:
-            raise HarnessError(f"KUBECONFIG={self._given.kubeconfig}: {merged.stderr.strip()}")
+        view = [program, *given.kubectl[1:], "config", "view", "--minify", "--raw", "--flatten"]
+        copied = run_program(*view, env={"KUBECONFIG": given.kubeconfig})
+        if copied.returncode:
+            raise HarnessError(f"{' '.join(given.kubectl)}, KUBECONFIG={given.kubeconfig}: {copied.stderr.strip()}")
         path = self._programs.folder / "kubeconfig"
         path.touch(mode=0o600)
-        path.write_text(merged.stdout)
+        path.write_text(copied.stdout)
         return path
 
     def _connect(self, kubectl: Kubectl) -> ProxiedClient:
