@@ -28,6 +28,9 @@ LOGS = ROOT / "build" / "cluster-logs"
 SITE = pytest.StashKey[Site]()
 REPORT = pytest.StashKey[Report]()
 
+OWN = "it stops, kills or reads what only the machine of the node, or of the control plane, lets one"
+"""Why a row is not possible on somebody else's cluster."""
+
 SECONDS = 600
 """The longest that a test takes on a busy machine, unless it says otherwise."""
 
@@ -109,11 +112,18 @@ def site(request: pytest.FixtureRequest) -> Site:
     return request.config.stash[SITE]
 
 
+@pytest.fixture(autouse=True)
+def _possible(request: pytest.FixtureRequest, site: Site) -> None:
+    """A test that is marked `own` is not tried on somebody else's cluster."""
+    if request.node.get_closest_marker("own") is not None and site.cluster is None:
+        not_here(OWN)
+
+
 @pytest.fixture
 def cluster(site: Site) -> Cluster:
     """The cluster, of which parts can be stopped."""
     if site.cluster is None:
-        not_here("it stops, kills or reads what only the node itself, or the machine of the control plane, lets one")
+        not_here(OWN)
     return site.cluster
 
 

@@ -47,7 +47,7 @@ def live_through_all(live: Live) -> None:
     make_strangers(client, namespace)
     live.submit(
         training(
-            live.site.images["training"],
+            live.site.image("training"),
             command=["python", "-c", UNTIL_TOLD],
             pod={"terminationGracePeriodSeconds": 1},
             run_policy={"cleanPodPolicy": "All", "ttlSecondsAfterFinished": 5},
