@@ -128,11 +128,14 @@ class Containerd:
 
     def process_id(self, container: str) -> int:
         """The process id of the first process of a container."""
-        for line in self.ctr("tasks", "list").stdout.splitlines()[1:]:
-            name, pid, *_ = line.split()
-            if name == container:
-                return int(pid)
-        raise HarnessError(f"no container {container} runs")
+        found = self._running().get(container)
+        if found is None:
+            raise HarnessError(f"no container {container} runs")
+        return found
+
+    def runs(self, container: str) -> bool:
+        """Whether the first process of a container has not ended."""
+        return container in self._running()
 
     def remove_containers(self) -> None:
         """End all containers at once, and forget them."""
@@ -171,6 +174,10 @@ class Containerd:
         if check and done.returncode:
             raise HarnessError(f"{' '.join(map(str, command))} ended with {done.returncode}: {done.stderr.strip()}")
         return done
+
+    def _running(self) -> dict[str, int]:
+        lines = self.ctr("tasks", "list").stdout.splitlines()[1:]
+        return {name: int(pid) for name, pid, status in map(str.split, lines) if status == "RUNNING"}
 
 
 def _held(path: Path) -> TextIO:

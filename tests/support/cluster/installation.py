@@ -8,6 +8,7 @@ from typing import Any, Final
 from support.cluster.site import DIST, Site, not_here
 from support.programs import ROOT
 from support.testbed.client import Object
+from support.testbed.waiting import wait_for
 
 NAMESPACE: Final = "ms-operator-system"
 DEPLOYMENT: Final = "ms-operator-controller-manager"
@@ -17,6 +18,7 @@ ACCOUNT: Final = f"system:serviceaccount:{NAMESPACE}:{DEPLOYMENT}"
 CRDS: Final = "apiextensions.k8s.io/v1/customresourcedefinitions"
 CRD: Final = "msjobs.mindspore.gitee.com"
 
+_CONTROLLER: Final = "app.kubernetes.io/component=controller"
 _SECONDS_TO_AVAILABLE: Final = 120.0
 
 
@@ -53,8 +55,27 @@ class Installation:
 
     def pods(self) -> list[Object]:
         """The operator's pods that are not being deleted."""
-        found = self._site.client.pods(NAMESPACE, "app.kubernetes.io/component=controller")
+        found = self._site.client.pods(NAMESPACE, _CONTROLLER)
         return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
+
+    def scale(self, replicas: int) -> None:
+        """Ask for so many replicas of the operator; they need not be available yet."""
+        if self._site.manifests is None:
+            not_here("the operator was there before the tests, and is left alone")
+        deployment = f"deployment/{DEPLOYMENT}"
+        self._site.kubectl.run("scale", f"--namespace={NAMESPACE}", deployment, f"--replicas={replicas}")
+
+    def stop(self) -> None:
+        """Let there be no operator, and wait until its last pod is gone."""
+        self.scale(0)
+        wait_for(
+            lambda: not self._site.client.pods(NAMESPACE, _CONTROLLER), 60, what="the operator to be gone", interval=0.2
+        )
+
+    def leader(self) -> str:
+        """The name of the pod that leads; empty while nobody does."""
+        lease = self._site.client.get("coordination.k8s.io/v1/leases", "ms-operator-leader", NAMESPACE)
+        return str(lease["spec"].get("holderIdentity") or "").partition("_")[0]
 
     def memory(self) -> float:
         """The working set of the operator's container in MiB, as its kubelet says; that is what a limit goes by."""

@@ -35,9 +35,9 @@ def measure_restart(live: Live, row: Row, fault: float, fallen: str, *, attempt:
     """
     report = live.reported(fallen, attempt - 1)
     row.measure("fault to the kubelet's report", report - fault)
-    row.measure("report to the decision", _decided(live, report, attempt) - report)
+    row.measure("report to the decision", decided(live, report, attempt) - report)
     total = live.new_pods_after(report, attempt, count)
-    gone = _gone(live, attempt - 1, report + total)
+    gone = old_pods_gone(live, attempt - 1, report + total)
     row.measure("report to the new pods", total)
     row.measure("old pods gone to the new pods", report + total - gone)
     return report + total - gone
@@ -118,7 +118,7 @@ def describe_ends(live: Live, attempt: int = 0) -> str:
     return ", ".join(f"{pod} {code}" for pod, code in codes.items())
 
 
-def _decided(live: Live, after: float, attempt: int) -> float:
+def decided(live: Live, after: float, attempt: int) -> float:
     """When the status with a new attempt was heard of."""
 
     def decided() -> float:
@@ -128,8 +128,8 @@ def _decided(live: Live, after: float, attempt: int) -> float:
     return max(after, wait_for(decided, 60, what=f"attempt {attempt}", interval=0.1))
 
 
-def _gone(live: Live, attempt: int, until: float) -> float:
-    """When the last pod of an attempt had gone."""
+def old_pods_gone(live: Live, attempt: int, until: float) -> float:
+    """When the last pod of an attempt had gone, of those that went before a time."""
     gone = [
         seen.at
         for seen in tuple(live.recorder.seen)

@@ -1,0 +1,109 @@
+"""kubelet and containerd are away while a job trains: its containers go on."""
+
+import time
+from typing import Final
+
+import pytest
+
+from support.cluster.cluster import Cluster
+from support.cluster.continuity import (
+    assert_undisturbed,
+    last_step_on_node,
+    made,
+    measure_change,
+    wait_steps_on_node,
+)
+from support.cluster.live import Live, since
+from support.cluster.outage import Outage
+from support.cluster.places import NODE
+from support.cluster.recovery import assert_restarts, describe_ends, measure_first_step
+from support.cluster.report import Row
+from support.cluster.site import Site
+from support.cluster.trainings import training
+from support.testbed.waiting import wait_for
+
+SHORT: Final = 6
+"""Seconds; after 12 s without a sign of it the node is not ready any more."""
+STEPS: Final = 60
+
+
+@pytest.mark.own
+@pytest.mark.row("failure", f"kubelet and containerd are stopped for {SHORT} s in mid-training, as for an upgrade")
+def test_short(site: Site, cluster: Cluster, live: Live, outage: Outage, row: Row) -> None:
+    """Nothing happens to the training."""
+    live.make_claim()
+    live.submit(training(site.image("training"), steps=STEPS, every=20, sleep=0.5, claim=True))
+    live.wait_step(3)
+    live.wait_condition("Running")
+
+    outage.stop_node()
+    before = last_step_on_node(cluster, live, "worker-0")
+    time.sleep(SHORT)  # that long they are away
+    meanwhile = last_step_on_node(cluster, live, "worker-0") - before
+    outage.start_node()
+    cluster.node.wait_ready()
+
+    assert live.wait_finished() == "Succeeded"
+    assert meanwhile > 1
+    assert_undisturbed(live, steps=STEPS)
+    row.tell("no pod was touched, no step made twice")
+
+
+@pytest.mark.own
+@pytest.mark.row("failure", "kubelet and containerd are stopped until the node is given up, the operator on it as well")
+def test_long(site: Site, cluster: Cluster, live: Live, outage: Outage, row: Row) -> None:
+    """The pods are told to go, and train on; once the node is back they save and go, and the job goes on from there."""
+    live.make_claim()
+    live.submit(
+        training(
+            site.image("training"),
+            steps=400,
+            every=100,
+            sleep=0.5,
+            claim=True,
+            restart_policy="Never",
+            run_policy={"backoffLimit": 0},
+        )
+    )
+    live.wait_step(3)
+    live.wait_condition("Running")
+
+    fault = time.monotonic()
+    outage.stop_node()
+    outage.wait_not_ready()
+    row.measure("fault to the node not ready", since(fault))
+    wait_for(
+        lambda: all("deletionTimestamp" in pod["metadata"] for pod in live.pods(0).values()),
+        60,
+        what="all pods to be told to go",
+        interval=0.2,
+    )
+    row.measure("fault to the pods told to go", since(fault))
+    stalled = live.wait_condition("Stalled")
+    row.measure("fault to Stalled", since(fault))
+    assert stalled["reason"] == "PodStuckTerminating"
+    assert f"on node {NODE}, which is lost" in stalled["message"]
+    wait_steps_on_node(cluster, live, last_step_on_node(cluster, live, "worker-0") + 3)
+    assert not live.pods(1), "a second attempt trains beside the first"
+
+    last = last_step_on_node(cluster, live, "worker-0")
+    back = time.monotonic()
+    outage.start_node()
+    measure_change(live, row, back, "node back")
+    measure_first_step(live, row, back)
+    assert_restarts(live, 1, 0)
+    failure = live.status()["lastFailure"]
+    told = {key: failure.get(key) for key in ("reason", "node", "attempt", "countsTowardsLimit", "exitCode")}
+    assert told == {
+        "reason": "NodeLost",
+        "node": NODE,
+        "attempt": 0,
+        "countsTowardsLimit": False,
+        "exitCode": None,
+    }
+    start = min(step.step for step in live.steps(1, 0)) - 1
+    assert start >= last, f"step {last} was made before the node came back, and made again after {start}"
+    assert {pod: len(found) for pod, found in made(live, 1).items()} == dict.fromkeys(
+        ("scheduler-0", "worker-0", "worker-1"), 1
+    )
+    row.tell(f"went on after step {start}; ends: {describe_ends(live)}")

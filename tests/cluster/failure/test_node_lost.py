@@ -1,0 +1,133 @@
+"""The node of a training goes for good, with all that runs on it; the operator is elsewhere."""
+
+import time
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from support.cluster.cluster import Cluster
+from support.cluster.continuity import made, measure_change
+from support.cluster.installation import Installation
+from support.cluster.live import Live, since
+from support.cluster.outage import Outage
+from support.cluster.places import NODE
+from support.cluster.recovery import assert_restarts, assert_went_on, measure_first_step
+from support.cluster.report import Row
+from support.cluster.site import Site
+from support.cluster.trainings import training
+from support.jobs import Json
+from support.operator import Operator
+from support.testbed.waiting import wait_for
+
+STEPS: Final = 20
+PODS: Final = ("scheduler-0", "worker-0", "worker-1")
+FORCE: Final = 5
+
+
+@pytest.fixture
+def elsewhere(cluster: Cluster, installation: Installation, outage: Outage) -> Iterator[Operator]:
+    """An operator that is not on the node, with the ServiceAccount and flags of the one in the cluster, instead of it.
+
+    The outage ends after it: the one in the cluster comes back then.
+    """
+    assert outage is not None
+    installation.stop()
+    operator = Operator(cluster.control_plane, "operator-elsewhere", "--leader-elect")
+    try:
+        yield operator.wait_leading(60)
+    finally:
+        operator.terminate()
+
+
+def lose(site: Site, live: Live, outage: Outage, row: Row, **run_policy: int) -> float:
+    """Let a job train that no failure may restart, and let its node go; give the moment of that."""
+    live.make_claim()
+    live.submit(
+        training(
+            site.image("training"),
+            steps=STEPS,
+            sleep=0.3,
+            claim=True,
+            restart_policy="Never",
+            run_policy={"backoffLimit": 0, **run_policy},
+        )
+    )
+    live.wait_step(7)
+    live.wait_condition("Running")
+    fault = time.monotonic()
+    outage.lose_node()
+    outage.wait_not_ready()
+    row.measure("fault to the node not ready", since(fault))
+    return fault
+
+
+def assert_lost(live: Live) -> None:
+    """The job was restarted once, which does not count, for a pod that was lost with its node."""
+    assert_restarts(live, 1, 0)
+    failure = live.status()["lastFailure"]
+    told = {key: failure.get(key) for key in ("reason", "node", "attempt", "countsTowardsLimit", "exitCode")}
+    assert told == {
+        "reason": "NodeLost",
+        "node": NODE,
+        "attempt": 0,
+        "countsTowardsLimit": False,
+        "exitCode": None,
+    }
+
+
+@pytest.mark.own
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.row("failure", "the node is gone, and comes back")
+def test_comes_back(site: Site, live: Live, outage: Outage, row: Row) -> None:
+    """No pod is made while nobody knows whether the old ones run; the job says so, and goes on with the node."""
+    fault = lose(site, live, outage, row)
+    stalled = live.wait_condition("Stalled")
+    row.measure("fault to Stalled", since(fault))
+    assert stalled["reason"] == "PodStuckTerminating"
+    assert f"on node {NODE}, which is lost; set runPolicy.forceDeleteAfterSeconds" in stalled["message"]
+    assert live.pods(0).keys() == set(PODS)
+    assert not live.pods(1)
+    assert_lost(live)
+
+    back = time.monotonic()
+    outage.start_node()
+    late = measure_change(live, row, back, "node back")
+    measure_first_step(live, row, back)
+    assert live.wait_finished() == "Succeeded"
+    assert late <= 2
+    assert_lost(live)
+    assert_went_on(live, row, steps=STEPS)
+
+
+@pytest.mark.own
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.row("failure", f"the node is gone, `forceDeleteAfterSeconds: {FORCE}`")
+def test_by_force(site: Site, live: Live, outage: Outage, row: Row) -> None:
+    """The old pods are removed without the word of the node, and new ones wait for another; an event tells of each."""
+    fault = lose(site, live, outage, row, forceDeleteAfterSeconds=FORCE)
+    measure_change(live, row, fault, "fault")
+    events = wait_for(lambda: forced(site, live), 30, what="three events ForceDeletedPod")
+    assert {event["type"] for event in events} == {"Warning"}
+    wait_for(
+        lambda: live.condition("Stalled").get("reason") == "Unschedulable",
+        60,
+        what="the job to say that it finds no node",
+    )
+    stalled = live.condition("Stalled")
+    assert stalled["status"] == "True"
+    assert_lost(live)
+
+    back = time.monotonic()
+    outage.start_node()
+    measure_first_step(live, row, back)
+    assert live.wait_finished() == "Succeeded"
+    assert_lost(live)
+    assert {pod: len(found) for pod, found in made(live, 1).items()} == dict.fromkeys(PODS, 1)
+    assert_went_on(live, row, steps=STEPS)
+
+
+def forced(site: Site, live: Live) -> list[Json]:
+    """The events that tell of pods that were removed by force; empty until there is one of each."""
+    found = site.client.events(live.namespace, reason="ForceDeletedPod")
+    return found if len(found) >= len(PODS) else []

@@ -1,0 +1,100 @@
+"""What a training has to show that nothing is to disturb, and one that is begun anew because its user wants that."""
+
+import math
+import re
+from typing import Final
+
+from support.cluster.cluster import Cluster
+from support.cluster.live import Live, attempt_of, place_of
+from support.cluster.recovery import decided, old_pods_gone
+from support.cluster.report import Row
+from support.testbed.client import MSJOBS, PODS
+from support.testbed.waiting import wait_for
+
+_STEP: Final = re.compile(r"\] epoch \S+ step (\d+)/")
+
+
+def uids(live: Live) -> dict[str, str]:
+    """The uids of the pods that are there, by role and index."""
+    return {pod: item["metadata"]["uid"] for pod, item in live.pods().items()}
+
+
+def made(live: Live, attempt: int) -> dict[str, set[str]]:
+    """The uids of all pods that were ever made for an attempt, by role and index."""
+    found: dict[str, set[str]] = {}
+    for item in tuple(live.recorder.seen):
+        if item.resource == PODS and attempt_of(item.object) == attempt:
+            found.setdefault(place_of(item.object), set()).add(item.uid)
+    return found
+
+
+def measure_change(
+    live: Live, row: Row, moment: float, what: str, *, attempt: int = 1, count: int = 3, timeout: float = 120
+) -> float:
+    """Wait for the pods of a new attempt that nobody's failure brings about, and tell how long each part took.
+
+    Args:
+        live: The namespace.
+        row: Where it is told.
+        moment: When it was asked for, or made possible, on the monotonic clock.
+        what: That, in a word, for the report.
+        attempt: The new attempt.
+        count: Pods of it.
+        timeout: Seconds to wait for them.
+
+    Returns:
+        Seconds from the moment when nothing of the old attempt was left, or from the given one if that is later, to the
+        last new pod.
+    """
+    row.measure(f"{what} to the decision", decided(live, moment, attempt) - moment)
+    total = live.new_pods_after(moment, attempt, count, timeout)
+    gone = max(moment, old_pods_gone(live, attempt - 1, moment + total))
+    row.measure(f"{what} to the new pods", total)
+    row.measure("old pods gone to the new pods", moment + total - gone)
+    return moment + total - gone
+
+
+def assert_undisturbed(live: Live, *, steps: int, workers: int = 2) -> None:
+    """A job that has ended never was restarted, nor any pod or container of it, and blames nobody.
+
+    All steps were made once, by all Workers, and no condition says that it was anything but running.
+
+    Args:
+        live: The namespace.
+        steps: Of the training.
+        workers: Processes.
+    """
+    status = live.status()
+    told = {field: status[field] for field in ("attempt", "restarts", "lastFailure") if field in status}
+    assert not told, f"something happened: {told}"
+    pods = made(live, 0)
+    assert {pod: len(found) for pod, found in pods.items()} == dict.fromkeys(pods, 1), pods
+    assert len(pods) == workers + 1
+    for item in tuple(live.recorder.seen):
+        if item.resource == PODS:
+            for container in item.object.get("status", {}).get("containerStatuses") or []:
+                assert container["restartCount"] == 0, f"{item.name}: {container}"
+        if item.resource == MSJOBS:
+            conditions = item.object.get("status", {}).get("conditions") or []
+            restarting = [found for found in conditions if found["type"] == "Restarting"]
+            assert not restarting, restarting
+    for rank in range(workers):
+        found = [step.step for step in live.steps(0, rank)]
+        assert found == list(range(1, steps + 1)), f"rank {rank} made steps {found}"
+    assert all(math.isfinite(step.loss) for step in live.steps())
+
+
+def last_step_on_node(cluster: Cluster, live: Live, pod: str, name: str = "train") -> int:
+    """The last step that a pod such as `worker-0` has told of, as its node knows; no API server is asked."""
+    logs = cluster.node.pod_logs.glob(f"{live.namespace}_{name}-{pod}_*/mindspore/*.log")
+    return max((int(step) for log in logs for step in _STEP.findall(log.read_text(errors="replace"))), default=0)
+
+
+def wait_steps_on_node(cluster: Cluster, live: Live, step: int, timeout: float = 120) -> None:
+    """Wait until Worker 0 has made a step, as its node knows."""
+    wait_for(
+        lambda: last_step_on_node(cluster, live, "worker-0") >= step,
+        timeout,
+        what=f"step {step} in the logs of the node",
+        interval=0.2,
+    )
