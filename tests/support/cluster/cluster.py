@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from support.cluster.containerd import Containerd
 from support.cluster.images import Image
-from support.cluster.node import COREDNS, KUBE_PROXY, KUBELET, Node, make_network
+from support.cluster.node import COREDNS, KUBE_PROXY, KUBELET, POLICIES, Node, make_network
 from support.cluster.places import ADDRESS, INSIDE, control_group, store_folder
 from support.testbed.binaries import find_node_programs
 from support.testbed.client import Object
@@ -69,7 +69,7 @@ class Cluster:
             binaries=binaries,
             audit=self._audit,
             address=ADDRESS,
-            users=(SCHEDULER, KUBELET, KUBE_PROXY, COREDNS),
+            users=(SCHEDULER, KUBELET, KUBE_PROXY, COREDNS, POLICIES),
             apiserver_flags=_API_SERVER,
             controller_manager_flags=_CONTROLLER_MANAGER,
         )

@@ -17,6 +17,7 @@ from support.testbed.processes import Program
 KUBELET: Final = f"system:node:{NODE}"
 KUBE_PROXY: Final = "system:kube-proxy"
 COREDNS: Final = "system:coredns"
+POLICIES: Final = "system:kube-network-policies"
 
 _SECONDS_TO_READY: Final = 60.0
 

@@ -16,7 +16,7 @@ from support.testbed import builder
 from support.testbed.errors import HarnessError
 from support.testbed.pins import OLDEST_MODULE, Pins, minor, read_pins
 from support.testbed.progress import Progress, to_stderr
-from support.testbed.sources import CONTROL_PLANE, NODE, OF_ONE_VERSION, SIMULATION, version
+from support.testbed.sources import CONTROL_PLANE, NODE, OF_ONE_VERSION, POLICIES, SIMULATION, version
 
 _ASK_VERSION = {
     "etcd": ["--version"],
@@ -98,6 +98,20 @@ def find_node_programs(progress: Progress = to_stderr) -> tuple[Binaries, NodePr
     """
     binaries, others = _find_both(NODE, progress)
     return binaries, NodePrograms(**others)
+
+
+def build_policies(progress: Progress = to_stderr) -> Path:
+    """Build the program that enforces NetworkPolicies, where it is missing; no other than ours reads a kubeconfig.
+
+    Args:
+        progress: Is told what is being built.
+
+    Raises:
+        HarnessError: It cannot be built.
+    """
+    pins = read_pins()
+    builder.build([POLICIES], pins, progress)
+    return builder.cached(POLICIES, pins)
 
 
 def build_oldest(progress: Progress = to_stderr) -> Path:

@@ -16,7 +16,7 @@ from support.testbed.locking import locked
 from support.testbed.pins import Pins
 from support.testbed.processes import ProgramGroup
 from support.testbed.progress import Progress
-from support.testbed.sources import SOURCES, module, stamps, version
+from support.testbed.sources import POLICIES, SOURCES, module, stamps, version
 
 _NEWS_EVERY = 60.0
 _LINES_SHOWN = 20
@@ -48,7 +48,7 @@ def cached(name: str, pins: Pins) -> Path:
         pins: The versions.
     """
     # Folders of their own: another kwok is no reason to build Kubernetes again, nor the other way round.
-    own = {"kwok": pins.kwok, "coredns": pins.coredns}
+    own = {"kwok": pins.kwok, "coredns": pins.coredns, POLICIES: pins.policies}
     return (cache_folder(pins).with_name(f"{name}-{own[name]}") if name in own else cache_folder(pins)) / name
 
 

@@ -17,6 +17,9 @@ KWOK_MODULE = Path(__file__).parent / "kwok"
 COREDNS_MODULE = Path(__file__).parent / "coredns"
 """The folder of the Go module that builds the DNS server of the cluster."""
 
+POLICIES_MODULE = Path(__file__).parent / "netpol"
+"""The folder of the Go module that builds what enforces NetworkPolicies in the cluster."""
+
 
 @dataclass(frozen=True)
 class Pins:
@@ -27,6 +30,7 @@ class Pins:
         etcd: The version of etcd, such as ``v3.6.8``.
         kwok: The version of kwok, such as ``v0.7.0``.
         coredns: The version of CoreDNS, such as ``v1.15.0``.
+        policies: The version of kube-network-policies, such as ``v0.8.0``.
         go: The oldest Go that builds the programs of Kubernetes, such as ``1.26.0``.
         module: The folder of the Go module that builds the programs of Kubernetes.
     """
@@ -35,6 +39,7 @@ class Pins:
     etcd: str
     kwok: str
     coredns: str
+    policies: str
     go: str
     module: Path = MODULE
 
@@ -59,6 +64,7 @@ def read_pins(module: Path = MODULE) -> Pins:
         etcd=_find(r"^\s*go\.etcd\.io/etcd/server/v3 (v\S+)", MODULE),
         kwok=_find(r"^\s*sigs\.k8s\.io/kwok (v\S+)", KWOK_MODULE),
         coredns=_find(r"^\s*(?:require )?github\.com/coredns/coredns (v\S+)", COREDNS_MODULE),
+        policies=_find(r"^\s*sigs\.k8s\.io/kube-network-policies (v\S+)", POLICIES_MODULE),
         go=_find(r"^go (\S+)", module),
         module=module,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from support.testbed.pins import COREDNS_MODULE, KWOK_MODULE, MODULE, Pins
+from support.testbed.pins import COREDNS_MODULE, KWOK_MODULE, MODULE, POLICIES_MODULE, Pins
 
 CONTROL_PLANE: Final = ("etcd", "kube-apiserver", "kube-controller-manager", "kubectl")
 """The programs that tests need."""
@@ -18,6 +18,9 @@ OF_ONE_VERSION: Final = ("kube-apiserver", "kube-controller-manager", "kubectl",
 
 NODE: Final = ("kube-scheduler", "kubelet", "kube-proxy", "coredns")
 """The programs that make a cluster with a real node of a control plane."""
+
+POLICIES: Final = "kube-network-policies"
+"""The program that enforces NetworkPolicies on that node."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ SOURCES: Final[Mapping[str, Source]] = {
     "kube-proxy": Source("k8s.io/kubernetes/cmd/kube-proxy", 20),
     "kwok": Source("sigs.k8s.io/kwok/cmd/kwok", 300, KWOK_MODULE),
     "coredns": Source(".", 45, COREDNS_MODULE),
+    POLICIES: Source(".", 150, POLICIES_MODULE),
 }
 """All programs, in the order in which they are built."""
 
@@ -68,7 +72,8 @@ def version(name: str, pins: Pins) -> str:
         name: The program.
         pins: All versions.
     """
-    return {"etcd": pins.etcd, "kwok": pins.kwok, "coredns": pins.coredns}.get(name, pins.kubernetes)
+    own = {"etcd": pins.etcd, "kwok": pins.kwok, "coredns": pins.coredns, POLICIES: pins.policies}
+    return own.get(name, pins.kubernetes)
 
 
 def stamps(name: str, pins: Pins) -> str:
@@ -80,7 +85,7 @@ def stamps(name: str, pins: Pins) -> str:
     """
     if name == "kwok":
         values = {"sigs.k8s.io/kwok/pkg/consts.Version": pins.kwok}
-    elif name == "coredns":
+    elif name in ("coredns", POLICIES):
         values = {}
     else:
         major, minor = pins.kubernetes.removeprefix("v").split(".")[:2]
