@@ -14,7 +14,7 @@ _NAMESPACES: Final = "v1/namespaces"
 def restricted(client: Client) -> Iterator[str]:
     """A namespace with the Restricted Pod Security profile, deleted in the end, with all that is in it."""
     name = f"test-{secrets.token_hex(3)}"
-    labels = {"pod-security.kubernetes.io/enforce": "restricted"}
+    labels = {"pod-security.kubernetes.io/enforce": "restricted", "ms-operator-test": ""}
     client.create(_NAMESPACES, {"metadata": {"name": name, "labels": labels}})
     try:
         client.wait_until("v1/serviceaccounts", "default", name, bool, timeout=20)

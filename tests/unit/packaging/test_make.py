@@ -11,7 +11,7 @@ from support.programs import ROOT, run_program, write_program
 MAKEFILE = (ROOT / "Makefile").read_text()
 
 TARGETS = {
-    *("help", "setup", "testbed", "lock", "clean", "demo"),
+    *("help", "setup", "testbed", "lock", "clean", "demo", "cluster-up", "cluster-down"),
     *("synth", "verify"),
     *("lint", "type", "check-lock", "check-wheel"),
     *(
@@ -21,6 +21,10 @@ TARGETS = {
         "test-image",
         "test-training",
         "test-training-image",
+        "test-cluster",
+        "test-cluster-up",
+        "test-e2e",
+        "certify",
         "test",
         "coverage",
         "soak",
@@ -55,9 +59,9 @@ def test_help_lists_the_targets(arguments: list[str]) -> None:
 def test_every_target_of_the_makefile_is_told_or_internal() -> None:
     """No target is forgotten in the help, and none is a file that could hide it."""
     phony = set(re.findall(r"^\.PHONY: (\S+)$", MAKEFILE, re.MULTILINE))
-    defined = set(re.findall(r"^([a-z][a-z-]*):(?!=)", MAKEFILE, re.MULTILINE))
+    defined = set(re.findall(r"^([a-z][a-z0-9-]*):(?!=)", MAKEFILE, re.MULTILINE))
 
-    assert defined == phony == TARGETS | {"manifests"}
+    assert defined == phony == TARGETS | {"manifests", "cluster-images"}
 
 
 def test_deploy_applies_the_committed_manifests() -> None:
