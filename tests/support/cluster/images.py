@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from support.cluster.contents import context_files, key_of
-from support.cluster.places import PAUSE, images_folder, store_folder
+from support.cluster.places import PAUSE, images_folder, store_folder, usual_store
 from support.image.base import base_name
 from support.programs import ROOT
 
@@ -62,12 +62,16 @@ class Image:
         return self.imported or self.archive.exists()
 
     def taken(self) -> None:
-        """Note that the node has it, and no other content of its name any more; remove its archive."""
+        """Note that the node has it, and no other content of its name any more; remove its archive.
+
+        Another store (``MSJOB_CLUSTER_STORE``) leaves it: all stores share the archives, and the usual one needs it yet.
+        """
         self.marker.parent.mkdir(parents=True, exist_ok=True)
         for old in self.marker.parent.glob(f"{self.name}-{'[0-9a-f]' * len(self.key)}"):
             old.unlink()
         self.marker.touch()
-        self.archive.unlink(missing_ok=True)
+        if store_folder() == usual_store():
+            self.archive.unlink(missing_ok=True)
 
 
 def wanted(names: Iterable[str] = ALL) -> dict[str, Image]:

@@ -36,4 +36,9 @@ def store_folder() -> Path:
     Only one cluster at a time can use it.
     """
     own = os.environ.get("MSJOB_CLUSTER_STORE")
-    return Path(own).absolute() if own else cache_root() / "cluster" / "containerd"
+    return Path(own).absolute() if own else usual_store()
+
+
+def usual_store() -> Path:
+    """That folder where nothing else is said."""
+    return cache_root() / "cluster" / "containerd"

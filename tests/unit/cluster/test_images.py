@@ -149,6 +149,22 @@ def test_taken(cache: Path) -> None:
     assert image not in build_images.missing()
 
 
+def test_taken_by_another_store(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node with a store of its own leaves the archive to the usual one, which does not have the image yet."""
+    monkeypatch.setenv("MSJOB_CLUSTER_STORE", str(tmp_path / "store"))
+    image = wanted(["training"])["training"]
+    image.archive.parent.mkdir(parents=True)
+    image.archive.touch()
+
+    image.taken()
+
+    assert image.imported
+    assert image.marker.is_relative_to(tmp_path / "store")
+    monkeypatch.delenv("MSJOB_CLUSTER_STORE")
+    usual = wanted(["training"])["training"]
+    assert (usual.imported, usual.there, usual.archive.parent) == (False, True, cache / "cluster" / "images")
+
+
 # -- building ----------------------------------------------------------------------------------------------------------
 
 
