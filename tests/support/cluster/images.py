@@ -64,7 +64,7 @@ class Image:
     def taken(self) -> None:
         """Note that the node has it, and no other content of its name any more; remove its archive.
 
-        Another store (``MSJOB_CLUSTER_STORE``) leaves it: all stores share the archives, and the usual one needs it yet.
+        Another store (``MSJOB_CLUSTER_STORE``) leaves it: all stores share the archives, and the usual one may need it.
         """
         self.marker.parent.mkdir(parents=True, exist_ok=True)
         for old in self.marker.parent.glob(f"{self.name}-{'[0-9a-f]' * len(self.key)}"):
