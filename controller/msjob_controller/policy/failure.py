@@ -130,7 +130,7 @@ def find(
         without = frozenset()
     found = [
         failure
-        for failure in _candidates(job, attempt)
+        for failure in _candidates(job, attempt, lost)
         if (failure.role, failure.index) not in without and failure.uid not in replaced
     ]
     if takes_all_along(job, found):
@@ -192,14 +192,16 @@ def rejoins(job: Job, role: Role) -> bool:
     return dynamic or job.roles[role].restart_scope is RestartScope.POD
 
 
-def _candidates(job: Job, attempt: Attempt) -> Iterator[Failure]:
+def _candidates(job: Job, attempt: Attempt, lost: AbstractSet[str]) -> Iterator[Failure]:
     for pod in attempt.pods.values():
         if pod.outcome is Outcome.FAILED:
             yield _of(pod, disrupted=_put_out(pod) or bool(pod.reasons & DISRUPTIONS))
         elif pod.deleting and pod.started and pod.key not in attempt.completed and not rejoins(job, pod.role):
+            reason = EVICTED if _put_out(pod) else DELETED
             # Its node was lost long before: what has ended since may have followed it.
             time = None if pod.given_up else pod.asked_to_go
-            yield _taken(pod, EVICTED if _put_out(pod) else DELETED, time)
+            taken = _taken(pod, NODE_LOST if pod.given_up and pod.node in lost else reason, time)
+            yield replace(taken, reasons=taken.reasons | {reason})
     if attempt.ran:
         for role, index in attempt.missing():
             if not rejoins(job, role):

@@ -458,3 +458,19 @@ def test_pods_whose_node_was_given_up() -> None:
         seen = attempt_of(one, of(pod(S), gone, pod(W, 1, "F", code=1, seconds=100)))
         (first, *_) = failure.find(one, seen, set(), set(), set())
         assert first.pod == blamed
+
+
+@pytest.mark.parametrize(
+    ("given_up", "lost", "reason"),
+    [(True, "node-1", "NodeLost"), (True, "node-2", "Evicted"), (False, "node-2", "Evicted")],
+)
+def test_what_is_said_of_pods_whose_node_was_given_up(*, given_up: bool, lost: str, reason: str) -> None:
+    """Such a pod was lost with its node, as long as that is lost; rules about evicted pods are about it as well."""
+    one = job(restart_policy="Never")
+    gone = leaving(W, 0, asked=400, node="node-1", conditions={"DisruptionTarget": "True"}, given_up=given_up)
+    seen = attempt_of(one, of(pod(S, node="node-3"), gone, pod(W, 1, node="node-3")))
+    (found, *_) = failure.find(one, seen, set(), {lost}, set())
+    assert (found.pod, found.reason) == ("train-worker-0", reason)
+    assert found.reasons == {"Evicted", reason}
+    said = "was lost with node node-1" if reason == "NodeLost" else "failed (Evicted)"
+    assert failure.describe(found) == f"pod train-worker-0 {said}"
