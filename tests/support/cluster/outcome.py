@@ -142,7 +142,8 @@ def _assert_status(live: Live, pods: Mapping[str, int], job: str, attempt: int) 
     conditions = {item["type"]: (item["status"], item["reason"]) for item in status["conditions"]}
     assert status["conditions"][-1]["type"] == "Succeeded", status
     assert conditions["Created"] == ("True", "MSJobCreated")
-    assert conditions["Running"] == ("False", "MSJobSucceeded")
+    # An operator that was away meanwhile, as one may be that finds no API server in time, has not seen it run.
+    assert conditions.get("Running", ("False", "MSJobSucceeded")) == ("False", "MSJobSucceeded")
     assert conditions["Succeeded"] == ("True", "MSJobSucceeded")
     assert not {"Failed", "Restarting"} & conditions.keys(), status
     assert conditions.get("Stalled", ("False",))[0] == "False"
