@@ -68,12 +68,13 @@ def change_leader(site: Site, live: Live, two: Installation, row: Row, remove: C
     live.submit(training(site.image("training"), steps=STEPS, sleep=0.3, claim=True, pod=SHARED, scheduler_pod=SHARED))
     live.wait_step(7)
     leader = two.leader()
-    assert leader in {pod["metadata"]["name"] for pod in two.pods()}
+    pod = leader.partition("_")[0]
+    assert pod in {item["metadata"]["name"] for item in two.pods()}
 
     kill_training(live, "worker-1")
     wait_for(lambda: _told_to_go(live), 30, what="the old pods to be told to go", interval=0.05)
     fault = time.monotonic()
-    remove(leader)
+    remove(pod)
     assert not made(live, 1), "pods of the new attempt were there before the leader was gone"
 
     wait_for(lambda: two.leader() not in ("", leader), 60, what="another leader", interval=0.1)

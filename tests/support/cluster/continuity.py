@@ -47,7 +47,8 @@ def measure_change(
         last new pod.
     """
     row.measure(f"{what} to the decision", decided(live, moment, attempt) - moment)
-    total = live.new_pods_after(moment, attempt, count, timeout)
+    # Who still could may have made them before.
+    total = max(0.0, live.new_pods_after(moment, attempt, count, timeout))
     gone = max(moment, old_pods_gone(live, attempt - 1, moment + total))
     row.measure(f"{what} to the new pods", total)
     row.measure("old pods gone to the new pods", moment + total - gone)

@@ -73,9 +73,9 @@ class Installation:
         )
 
     def leader(self) -> str:
-        """The name of the pod that leads; empty while nobody does."""
+        """Who leads: the name of a pod, and after `_` what tells one run of its program from the next; or empty."""
         lease = self._site.client.get("coordination.k8s.io/v1/leases", "ms-operator-leader", NAMESPACE)
-        return str(lease["spec"].get("holderIdentity") or "").partition("_")[0]
+        return str(lease["spec"].get("holderIdentity") or "")
 
     def memory(self) -> float:
         """The working set of the operator's container in MiB, as its kubelet says; that is what a limit goes by."""
