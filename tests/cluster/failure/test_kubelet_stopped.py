@@ -16,7 +16,7 @@ from support.cluster.continuity import (
 from support.cluster.live import Live, since
 from support.cluster.outage import Outage
 from support.cluster.places import NODE
-from support.cluster.recovery import assert_restarts, describe_ends, measure_first_step
+from support.cluster.recovery import assert_restarts, assert_went_on, describe_ends, measure_first_step
 from support.cluster.report import Row
 from support.cluster.site import Site
 from support.cluster.trainings import training

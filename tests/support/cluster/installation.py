@@ -18,7 +18,9 @@ ACCOUNT: Final = f"system:serviceaccount:{NAMESPACE}:{DEPLOYMENT}"
 CRDS: Final = "apiextensions.k8s.io/v1/customresourcedefinitions"
 CRD: Final = "msjobs.mindspore.gitee.com"
 
-_CONTROLLER: Final = "app.kubernetes.io/component=controller"
+CONTROLLER: Final = "app.kubernetes.io/component=controller"
+"""The label of its pods."""
+
 _SECONDS_TO_AVAILABLE: Final = 120.0
 
 
@@ -55,7 +57,7 @@ class Installation:
 
     def pods(self) -> list[Object]:
         """The operator's pods that are not being deleted."""
-        found = self._site.client.pods(NAMESPACE, _CONTROLLER)
+        found = self._site.client.pods(NAMESPACE, CONTROLLER)
         return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
 
     def scale(self, replicas: int) -> None:
@@ -69,7 +71,7 @@ class Installation:
         """Let there be no operator, and wait until its last pod is gone."""
         self.scale(0)
         wait_for(
-            lambda: not self._site.client.pods(NAMESPACE, _CONTROLLER), 60, what="the operator to be gone", interval=0.2
+            lambda: not self._site.client.pods(NAMESPACE, CONTROLLER), 60, what="the operator to be gone", interval=0.2
         )
 
     def leader(self) -> str:
@@ -78,14 +80,11 @@ class Installation:
         return str(lease["spec"].get("holderIdentity") or "")
 
     def memory(self) -> float:
-        """The working set of the operator's container in MiB, as its kubelet says; that is what a limit goes by."""
-        (pod,) = self.pods()
-        # Asked for so, the kubelet measures anew and leaves file systems out.
-        path = f"/api/v1/nodes/{pod['spec']['nodeName']}/proxy/stats/summary?only_cpu_and_memory=true"
-        summary = json.loads(self._site.client.request("GET", path))
-        uid = pod["metadata"]["uid"]
-        (found,) = [item["containers"] for item in summary["pods"] if item["podRef"]["uid"] == uid]
-        return sum(int(container["memory"]["workingSetBytes"]) for container in found) / 2**20
+        """The working set of the operator's container in MiB, as its kubelet says; that is what a limit goes by.
+
+        Of several replicas, that of the one that has most.
+        """
+        return max(map(self._memory, self.pods()))
 
     def make(self, target: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run a target of the Makefile against the cluster, as a user would."""
@@ -100,6 +99,14 @@ class Installation:
             stdin=subprocess.DEVNULL,
             timeout=300,
         )
+
+    def _memory(self, pod: Object) -> float:
+        # Asked for so, the kubelet measures anew and leaves file systems out.
+        path = f"/api/v1/nodes/{pod['spec']['nodeName']}/proxy/stats/summary?only_cpu_and_memory=true"
+        summary = json.loads(self._site.client.request("GET", path))
+        uid = pod["metadata"]["uid"]
+        (found,) = [item["containers"] for item in summary["pods"] if item["podRef"]["uid"] == uid]
+        return sum(int(container["memory"]["workingSetBytes"]) for container in found) / 2**20
 
 
 def _available(deployment: dict[str, Any]) -> bool:
