@@ -96,11 +96,13 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         result.outcome = "failed"
         result.longrepr = f"no row is passed over on a cluster of the tests' own: {result.longrepr}"
     if result.failed and SITE in item.config.stash:
-        cluster = item.config.stash[SITE].cluster
-        if cluster is not None:
-            cluster.keep_logs(LOGS / item.name)
+        site = item.config.stash[SITE]
+        if site.cluster is None:
+            result.sections += elsewhere.witnesses(site)
+        else:
+            site.cluster.keep_logs(LOGS / item.name)
             result.sections.append(("logs", f"of all components and pods: {LOGS / item.name}"))
-            result.sections += cluster.witnesses()
+            result.sections += site.cluster.witnesses()
     if row is not None and (result.when == "call" or not result.passed):
         item.config.stash[REPORT].end(item.nodeid, row.args[0], row.args[1], result)
     return result

@@ -20,14 +20,16 @@ EXPLAINED = ("", "spec", "spec.runPolicy", "spec.msReplicaSpecs", "status", "sta
 
 @pytest.mark.row("install", "`kubectl apply -f dist/`")
 def test_dist(site: Site, installation: Installation, row: Row) -> None:
-    """The Deployment is available in its namespace, which enforces the Restricted profile, by a pod that runs."""
+    """The Deployment is available in its namespace, which enforces the Restricted profile, by pods that run."""
     labels = site.client.get("v1/namespaces", NAMESPACE)["metadata"]["labels"]
     assert labels["pod-security.kubernetes.io/enforce"] == "restricted"
-    (pod,) = installation.pods()
-    status = pod["status"]["containerStatuses"][0]
-    assert status["ready"]
-    assert status["restartCount"] == 0
-    assert pod["spec"]["serviceAccountName"] == DEPLOYMENT
+    pods = installation.pods()
+    assert pods
+    for pod in pods:
+        (status,) = pod["status"]["containerStatuses"]
+        assert status["ready"]
+        assert status["restartCount"] == 0 or site.manifests is None  # somebody's own may have been there for long
+        assert pod["spec"]["serviceAccountName"] == DEPLOYMENT
     row.tell(f"the Deployment is available in {NAMESPACE}, which is Restricted")
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from support.cluster.installation import CRD, CRDS, DEPLOYMENT, NAMESPACE
+from support.cluster.installation import CONTROLLER, CRD, CRDS, DEPLOYMENT, NAMESPACE
 from support.cluster.pulling import pull
 from support.cluster.site import Site
 from support.programs import ROOT, run_program
@@ -31,6 +31,7 @@ MANIFESTS: Final = ROOT / "build" / "e2e" / "manifests"
 
 _IMAGES: Final = {"operator": "OPERATOR_IMAGE", "training": "TRAINING_IMAGE", "training-ps": "TRAINING_PS_IMAGE"}
 _SECONDS_TO_ANSWER: Final = 30.0
+_LINES_SHOWN: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +179,21 @@ class Elsewhere:
         if done.returncode:
             raise HarnessError(f"OPERATOR_IMAGE={self._given.images['operator']}: {done.stderr.strip()}")
         return MANIFESTS
+
+
+def witnesses(site: Site) -> list[tuple[str, str]]:
+    """What helps to see why a test failed there, by title: jobs, pods, events, and the last that the operator said."""
+    asked = {
+        "jobs": ("get", "msjobs", "--all-namespaces", "--output=yaml"),
+        "pods": ("get", "pods", "--all-namespaces", "--output=wide"),
+        "events": ("get", "events", "--all-namespaces", "--sort-by=.metadata.creationTimestamp"),
+        "the operator": ("logs", f"--namespace={NAMESPACE}", f"--selector={CONTROLLER}", "--prefix", "--tail=60"),
+    }
+    found = []
+    for title, arguments in asked.items():
+        done = site.kubectl.completed(*arguments)
+        found.append((title, "\n".join((done.stdout + done.stderr).splitlines()[-_LINES_SHOWN:])))
+    return found
 
 
 def _yes(value: str | None) -> bool:

@@ -34,7 +34,8 @@ class Traces:
 
     def server(self) -> int:
         """The process id of the first process in the namespaces of the cluster."""
-        return min(process for process in _processes() if _namespaces(process) & self._namespaces)
+        inside = {name for name in self._namespaces if name.startswith("pid:")}
+        return min(process for process in _processes() if _namespaces(process) & inside)
 
     def left(self) -> list[str]:
         """What there is of the clusters that were noted: processes, files, control groups."""
