@@ -88,7 +88,7 @@ def run(live: Live, name: str) -> None:
         scheduler_pod=SOON,
         elastic_policy={"maxReplicas": 3},
     )
-    live.kubectl("apply", "-f", "-", stdin=json.dumps(job))
+    live.apply(job)
     live.wait_condition("Running", name)
 
 

@@ -57,10 +57,14 @@ class Live:
 
     # -- jobs ------------------------------------------------------------------------------------------------------
 
-    def submit(self, job: Json) -> None:
-        """Apply a job as a user does, and follow its logs over all restarts."""
+    def apply(self, job: Json) -> None:
+        """Apply a job as a user does."""
         job["metadata"]["namespace"] = self.namespace
         self.kubectl("apply", "-f", "-", stdin=_text(job))
+
+    def submit(self, job: Json) -> None:
+        """Apply a job, and follow its logs over all restarts."""
+        self.apply(job)
         name = job["metadata"]["name"]
         thread = threading.Thread(target=self._follow, args=(name,), name=f"logs of {name}", daemon=True)
         thread.start()
