@@ -76,7 +76,10 @@ def assert_ends_well(
     assert codes(live, job) == wanted
     _assert_status(live, pods, job, attempt=int(resumed))
     status = live.status(job)
-    row.measure("start to end", _seconds(status["completionTime"]) - _seconds(status["startTime"]))
+    row.measure(
+        "start to end" if job == "train" else f"{job}, start to end",
+        _seconds(status["completionTime"]) - _seconds(status["startTime"]),
+    )
 
 
 def codes(live: Live, job: str) -> dict[str, int | None]:

@@ -1,7 +1,9 @@
 """NetworkPolicies that the node enforces: its network alone, a bridge, lets everything pass."""
 
 import contextlib
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,8 +19,34 @@ _CHAIN: Final = "POD-POLICIES"
 _SECONDS_TO_START: Final = 30.0
 
 
+_EVALUATED: Final = re.compile(r'"Evaluating packet" srcPod="([^"]*)" dstPod="([^"]*)"')
+_DROPPED: Final = re.compile(r'"Finished syncing packet" .*verdict="drop"')
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What was decided on connections.
+
+    Attributes:
+        log: What kube-network-policies printed.
+    """
+
+    log: Path
+
+    def dropped(self) -> set[tuple[str, str]]:
+        """From where to where nothing passed: namespace and name of two pods, `none` for what is no pod."""
+        found = set()
+        between = ("none", "none")
+        for line in self.log.read_text(errors="replace").splitlines():  # one packet comes after the other
+            if match := _EVALUATED.search(line):
+                between = (match[1], match[2])
+            elif _DROPPED.search(line):
+                found.add(between)
+        return found
+
+
 @contextlib.contextmanager
-def enforced(cluster: Cluster, progress: Progress) -> Iterator[None]:
+def enforced(cluster: Cluster, progress: Progress) -> Iterator[Verdicts]:
     """Enforce NetworkPolicies among the pods of the node: kube-network-policies decides on each new connection.
 
     That program would fill its queue by nftables, for which kernels need CONFIG_NFT_QUEUE; a rule of iptables, as
@@ -49,7 +77,7 @@ def enforced(cluster: Cluster, progress: Progress) -> Iterator[None]:
         run("iptables", "-A", _CHAIN, "-j", "NFQUEUE", "--queue-num", _QUEUE)
         run("iptables", "-I", "FORWARD", "-j", _CHAIN)
         try:
-            yield
+            yield Verdicts(program.log)
         finally:
             run("iptables", "-D", "FORWARD", "-j", _CHAIN)
             run("iptables", "-F", _CHAIN)
