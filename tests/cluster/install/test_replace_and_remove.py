@@ -36,15 +36,18 @@ def test_deploy(site: Site, restored: Installation, row: Row) -> None:
     """An image of another name takes the place of the one that runs, and the operator is available again."""
     if site.cluster is None:
         not_here("it takes a second name of the operator's image, which is given to it on the node")
-    site.cluster.node.containerd.tag(site.image("operator"), OTHER_NAME)
+    containerd = site.cluster.node.containerd
     (before,) = restored.pods()
+    containerd.tag(site.image("operator"), OTHER_NAME)
+    try:
+        done = restored.make("deploy", IMG=OTHER_NAME)
 
-    done = restored.make("deploy", IMG=OTHER_NAME)
-
-    assert done.returncode == 0, done.stderr
-    assert f"deployment.apps/{DEPLOYMENT} configured" in done.stdout
-    assert f"{CRD} unchanged" in done.stdout
-    restored.wait_available()
+        assert done.returncode == 0, done.stderr
+        assert f"deployment.apps/{DEPLOYMENT} configured" in done.stdout
+        assert f"{CRD} unchanged" in done.stdout
+        restored.wait_available()
+    finally:
+        containerd.remove_image(OTHER_NAME)
     (after,) = restored.pods()
     assert [container["image"] for container in after["spec"]["containers"]] == [OTHER_NAME]
     assert after["metadata"]["uid"] != before["metadata"]["uid"]

@@ -66,6 +66,8 @@ def life(site: Site, installation: Installation, tmp_path_factory: pytest.TempPa
         finally:
             watch.terminate()
             watch.wait()
+            if site.cluster is not None:
+                site.cluster.node.containerd.remove_image(IMAGE)
         life.watched = output.read_text()
         yield life
 

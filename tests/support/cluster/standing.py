@@ -62,21 +62,27 @@ def up(progress: Progress) -> None:
         os.close(descriptor)
     try:
         (_folder() / "pid").write_text(str(process.pid))
-        told = 0
-        while not kubeconfig().exists():
-            ended = process.poll() is not None
-            lines = log_file.read_text().split("\n")[:-1]
-            for line in lines[told:]:
-                progress(line.removeprefix("testbed: "))
-            told = len(lines)
-            if ended:
-                raise HarnessError("the cluster did not start")
-            time.sleep(0.2)
+        _wait_up(process, log_file, progress)
     except BaseException:
         process.terminate()  # it ends what it has started, and itself then
         process.wait()
         shutil.rmtree(_folder(), ignore_errors=True)
         raise
+    progress(f"the node has {', '.join(image.ref for image in wanted(CORE).values())}")
+
+
+def _wait_up(process: subprocess.Popen[bytes], log_file: Path, progress: Progress) -> None:
+    """Wait until it is there, and hand on what it says meanwhile."""
+    told = 0
+    while not kubeconfig().exists():
+        ended = process.poll() is not None
+        lines = log_file.read_text().split("\n")[:-1]
+        for line in lines[told:]:
+            progress(line.removeprefix("testbed: "))
+        told = len(lines)
+        if ended:
+            raise HarnessError("the cluster did not start")
+        time.sleep(0.2)
 
 
 def down() -> bool:
