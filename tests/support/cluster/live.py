@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Self
 from msjob.api import meta
 from msjob_client import LogLine, MSJobClient
 from support.cluster.recorder import Recorder, Seen
-from support.cluster.site import Site
+from support.cluster.site import Site, not_here
 from support.cluster.trainings import CLAIM
 from support.jobs import Json
 from support.testbed.client import MSJOBS, PODS
@@ -203,6 +203,8 @@ class Live:
         if self.site.cluster is not None:
             claim["spec"] |= {"storageClassName": "", "volumeName": self.namespace}
             self.site.client.create("v1/persistentvolumes", self.site.cluster.volume(self.namespace, CLAIM))
+        elif not any(map(_by_default, self.site.client.list("storage.k8s.io/v1/storageclasses"))):
+            not_here("it keeps checkpoints in a claim, and the cluster has no default StorageClass")
         self.kubectl("apply", "-f", "-", stdin=_text(claim))
 
     def __enter__(self) -> Self:
@@ -218,6 +220,11 @@ class Live:
     def _follow(self, name: str) -> None:
         for line in self.jobs.logs(name, follow=True):
             self.lines.append(line)
+
+
+def _by_default(storage_class: Json) -> bool:
+    annotations = storage_class["metadata"].get("annotations") or {}
+    return bool(annotations.get("storageclass.kubernetes.io/is-default-class") == "true")
 
 
 def attempt_of(pod: Json) -> int:
