@@ -18,7 +18,7 @@ from support.cluster.pulling import pull
 from support.cluster.site import Site
 from support.programs import ROOT, run_program
 from support.testbed.client import ProxiedClient
-from support.testbed.errors import ApiError, HarnessError, UnreachableError
+from support.testbed.errors import ApiError, HarnessError, UnreachableError, WaitTimeoutError
 from support.testbed.kubectl import Kubectl, KubectlError
 from support.testbed.processes import ProgramGroup
 from support.testbed.progress import Progress
@@ -101,12 +101,18 @@ class Elsewhere:
         self._programs.open()
         cache = self._programs.folder / "kubectl-cache"
         kubectl = Kubectl(Path(program), self._one_kubeconfig(program), cache, dict(os.environ))
-        client = self._connect(kubectl)
-        self._check(client)
-        manifests = None if self._given.installed else self._render()
-        for name, image in self._given.images.items():
-            if name != "operator":
-                pull(client, name, image, self._progress)
+        try:
+            client = self._connect(kubectl)
+            self._check(client)
+            manifests = None if self._given.installed else self._render()
+            for name, image in self._given.images.items():
+                if name != "operator":
+                    pull(client, name, image, self._progress)
+        except (ApiError, UnreachableError, WaitTimeoutError) as error:
+            raise HarnessError(
+                f"the cluster of {self._given.kubeconfig} cannot be used: {error}\n"
+                "What to do: use a context of an administrator, of a cluster that answers."
+            ) from error
         return Site(client, kubectl, dict(self._given.images), manifests=manifests)
 
     def close(self) -> None:

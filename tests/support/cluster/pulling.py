@@ -6,7 +6,6 @@ from typing import Final
 from support.testbed.client import Client, Object
 from support.testbed.errors import HarnessError, WaitTimeoutError
 from support.testbed.progress import Progress
-from support.testbed.waiting import wait_for
 
 _NAMESPACE: Final = "default"
 _DAEMON_SETS: Final = "apps/v1/daemonsets"
@@ -28,6 +27,8 @@ def pull(client: Client, name: str, image: str, progress: Progress) -> None:
     start = time.monotonic()
     progress(f"each node pulls {image}")
     name = f"msjob-e2e-{name}"
+    if client.exists(_DAEMON_SETS, name, _NAMESPACE):
+        _remove(client, name)  # a run that was killed left it
     client.create(_DAEMON_SETS, _daemon_set(name, image), _NAMESPACE)
     try:
         client.wait_until(_DAEMON_SETS, name, _NAMESPACE, _everywhere, _MINUTES * 60)
@@ -42,9 +43,13 @@ def pull(client: Client, name: str, image: str, progress: Progress) -> None:
             "What to do: push it to where the nodes can pull it without a secret, or load it into them."
         ) from error
     finally:
-        client.delete(_DAEMON_SETS, name, _NAMESPACE, propagation="Foreground")
-        wait_for(lambda: not client.pods(_NAMESPACE, f"app={name}"), 120, what="the pods that pulled to go")
+        _remove(client, name)
     progress(f"they have it after {time.monotonic() - start:.0f} s")
+
+
+def _remove(client: Client, name: str) -> None:
+    client.delete(_DAEMON_SETS, name, _NAMESPACE, propagation="Foreground")
+    client.wait_gone(_DAEMON_SETS, name, _NAMESPACE, timeout=120)
 
 
 def _daemon_set(name: str, image: str) -> Object:
