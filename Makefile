@@ -248,8 +248,15 @@ run: setup ## Run the operator here, against the cluster of the current kubeconf
 install: ## Install the CRD alone, which is all that `make run` needs
 	@$(KUBECTL) apply -f $(wildcard dist/*crd*)
 
+# MSJobs go first, and their pods and Services before them: the garbage collector learns of a new kind half a minute late, and
+# what it does not know any more when it looks for an owner, it leaves alone for ever.
+CRD := msjobs.mindspore.gitee.com
+REMOVE_JOBS = if [ -n "$$($(KUBECTL) get crd $(CRD) --ignore-not-found --output=name)" ]; then \
+	$(KUBECTL) delete $(CRD) --all --all-namespaces --cascade=foreground; fi
+
 .PHONY: uninstall
-uninstall: ## Remove the CRD, and every MSJob with it
+uninstall: ## Remove every MSJob, and the CRD
+	@$(REMOVE_JOBS)
 	@$(KUBECTL) delete --ignore-not-found -f $(wildcard dist/*crd*)
 
 # What to apply: the committed manifests, or with IMG= or NAMESPACE= set, a rendering of its own that leaves dist/ alone.
@@ -260,7 +267,8 @@ deploy: manifests ## Install the operator (IMG= and NAMESPACE= set its image and
 	@$(KUBECTL) apply -f $(MANIFESTS)
 
 .PHONY: undeploy
-undeploy: manifests ## Remove the operator and the CRD, and every MSJob with it (NAMESPACE= as it was deployed with)
+undeploy: manifests ## Remove every MSJob, the operator and the CRD (NAMESPACE= as it was deployed with)
+	@$(REMOVE_JOBS)
 	@$(KUBECTL) delete --ignore-not-found -f $(MANIFESTS)
 
 .PHONY: manifests

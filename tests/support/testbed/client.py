@@ -18,7 +18,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from support.testbed.errors import NotFoundError, UnreachableError, WaitTimeoutError, api_error
 from support.testbed.waiting import wait_for
-from support.testbed.watch import Watch
+from support.testbed.watch import Watch, as_object
 
 Object = dict[str, Any]
 """An object of Kubernetes as JSON."""
@@ -298,7 +298,7 @@ class Client:
         target = path + _query(query or {})
         status, answer = self._exchange(method, target, data, headers)
         if status >= 400:
-            raise api_error(status, _as_object(answer), f"{method} {path}")
+            raise api_error(status, as_object(answer), f"{method} {path}")
         return answer
 
     def close(self) -> None:
@@ -429,11 +429,3 @@ def _query(query: Mapping[str, Query]) -> str:
         if value is not None
     }
     return f"?{urlencode(given)}" if given else ""
-
-
-def _as_object(answer: bytes) -> Object:
-    try:
-        body = json.loads(answer)
-    except ValueError:
-        body = None
-    return body if isinstance(body, dict) else {"raw": answer.decode(errors="replace").strip()}

@@ -29,7 +29,7 @@ class Watch:
         if self._response.status >= 400:
             body = self._response.read()
             connection.close()
-            raise api_error(self._response.status, json.loads(body), f"watch {target}")
+            raise api_error(self._response.status, as_object(body), f"watch {target}")
 
     def __iter__(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield each change.
@@ -64,3 +64,12 @@ class Watch:
         self.close()
         self._response.close()
         self._connection.close()
+
+
+def as_object(answer: bytes) -> dict[str, Any]:
+    """An answer as JSON; of a kind that there is not, the API server says so in plain text."""
+    try:
+        body = json.loads(answer)
+    except ValueError:
+        body = None
+    return body if isinstance(body, dict) else {"raw": answer.decode(errors="replace").strip()}

@@ -137,10 +137,27 @@ def test_settings_of_an_image_are_text(tmp_path: Path, target: str, variable: st
 
 def test_undeploy_removes_what_deploy_applied() -> None:
     """The same settings remove the same objects, and what is gone already is no error."""
-    assert make("--dry-run", "undeploy", "KUBECTL=kc") == ["kc delete --ignore-not-found -f dist"]
+    assert make("--dry-run", "undeploy", "KUBECTL=kc")[-1] == "kc delete --ignore-not-found -f dist"
 
     removing = make("--dry-run", "--assume-old=setup", "undeploy", "KUBECTL=kc", "NAMESPACE=elsewhere")[-1]
     assert removing == "kc delete --ignore-not-found -f build/deploy"
+
+
+@pytest.mark.parametrize(("target", "file"), [("undeploy", "dist"), ("uninstall", "dist/0000-crd.yaml")])
+@pytest.mark.parametrize("installed", [True, False])
+def test_jobs_go_before_the_crd(target: str, file: str, installed: bool, tmp_path: Path) -> None:  # noqa: FBT001
+    """MSJobs are deleted first, and waited for with all that they own; where there is no CRD, there are none."""
+    said = "echo customresourcedefinition.apiextensions.k8s.io/msjobs.mindspore.gitee.com" if installed else ":"
+    kubectl = write_program(tmp_path / "kc", f'echo "$@" >>{tmp_path}/calls; case $1 in get) {said};; esac')
+
+    make(target, f"KUBECTL={kubectl}")
+
+    jobs = ["delete msjobs.mindspore.gitee.com --all --all-namespaces --cascade=foreground"] if installed else []
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        "get crd msjobs.mindspore.gitee.com --ignore-not-found --output=name",
+        *jobs,
+        f"delete --ignore-not-found -f {file}",
+    ]
 
 
 def test_variables_that_change_the_output_of_cdk8s_are_not_handed_on(tmp_path: Path) -> None:
