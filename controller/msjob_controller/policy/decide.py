@@ -225,6 +225,8 @@ def _unsuccessful(at: Situation, status: dict[str, Any], events: tuple[Event, ..
     expired = _kubelet_limit(at, status) or deadline.exceeded(at.job, status, at.now)
     if expired is not None:
         reason, why = expired
+        if reason is Reason.STARTUP_DEADLINE:
+            why = _hindered(at, status, why)
         message = messages.FAILED.format(job=at.name, why=why)
         return _end(at, status, ConditionType.FAILED, reason, message, events)
     if judged is None:
@@ -234,6 +236,12 @@ def _unsuccessful(at: Situation, status: dict[str, Any], events: tuple[Event, ..
     status, told = restart.restart_job(at.job, status, at.attempt, failures[0], judged, at.now)
     events += _exit_events(at.job, failures[0]) + told
     return Decision(status, delete_pods=keys(at.observed.pods.values()), events=events, requeue_after=0)
+
+
+def _hindered(at: Situation, status: Mapping[str, Any], why: str) -> str:
+    """Why a job did not start, with what kept it from that: its pods go, and `Stalled` with them."""
+    what = stalled.told(status["conditions"], stalled.cause(at.job, at.attempt, at.observed, at.now))
+    return messages.STARTUP_HINDERED.format(why=why, what=what) if what else why
 
 
 def _failures(at: Situation, status: Mapping[str, Any]) -> list[Failure]:

@@ -36,6 +36,7 @@ LEARNED_LATE: Final = "learned after pod {pod} had failed"
 
 DEADLINE: Final = "it was active longer than activeDeadlineSeconds {seconds}"
 STARTUP_DEADLINE: Final = "not all its pods ran within startupDeadlineSeconds {seconds}"
+STARTUP_HINDERED: Final = "{why}: {what}"
 LIMIT: Final = "backoffLimit {limit} is used up"
 KUBELET_LIMIT: Final = "its container was restarted more than {limit} times; backoffLimit {limit} is used up"
 RULE: Final = "rule {number} of failurePolicy says {action}"

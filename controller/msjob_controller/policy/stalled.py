@@ -106,6 +106,19 @@ def update(
     return conditions.put(listed, ConditionType.STALLED, Reason.RESOLVED, message, now, status=False), False
 
 
+def told(listed: Sequence[dict[str, Any]], found: Cause | None) -> str:
+    """What keeps a job from going on, for the message of its end, after which nothing else tells it any more.
+
+    Args:
+        listed: the conditions, whose `Stalled` may tell what the shell has met.
+        found: what the pods show; it is newer.
+    """
+    if found is not None:
+        return found.message.rstrip(".")
+    before = conditions.find(listed, ConditionType.STALLED)
+    return "" if before is None or before.get("status") != "True" else str(before.get("message") or "").rstrip(".")
+
+
 def timers(listed: Iterable[Mapping[str, Any]], observed: Observed, now: datetime) -> list[float | None]:
     """Seconds until something here changes although nothing happens."""
     waits: list[float | None] = [_overdue(pod, observed, now) for pod in observed.pods.values() if pod.deleting]

@@ -55,7 +55,8 @@ def test_image(site: Site, live: Live, row: Row, tmp_path: Path) -> None:
     assert NO_IMAGE in stalled["message"]
     row.tell(f"Stalled: {stalled['message'][:160]}")
     said = why(live, tmp_path)
-    assert "train-worker-0" in said
+    assert "cannot go on: an image cannot be pulled" in said
+    assert "pod train-worker-" in said
     assert NO_IMAGE in said
     assert live.condition("Running") == {}
 
@@ -87,7 +88,8 @@ def test_image_deadline(site: Site, live: Live, row: Row, tmp_path: Path) -> Non
     assert 0 <= late <= 2
     assert_restarts(live, 0, 0)
     assert live.status().get("lastFailure", {}).get("role") != "Scheduler"
-    row.tell(failed["message"])
+    assert "pod train-worker-0: container mindspore: " in failed["message"]
+    row.tell(failed["message"][:200])
     assert NO_IMAGE in why(live, tmp_path)
     wait_for(lambda: not live.pods(), 60, what="the pods to go")
 
@@ -116,6 +118,7 @@ def test_unschedulable(site: Site, live: Live, row: Row, tmp_path: Path) -> None
 
     failed = live.wait_condition("Failed")
     assert failed["reason"] == "StartupDeadlineExceeded"
+    assert "Insufficient cpu" in failed["message"]
     late = after_the_deadline(live)
     row.measure("deadline to Failed", late)
     assert 0 <= late <= 2

@@ -22,7 +22,7 @@ from support.testbed.client import PODS
 from support.testbed.waiting import wait_for
 
 STEPS = 20
-STEPS_ALONE = 60
+STEPS_ALONE = 40
 """So many that the Workers train until the new Scheduler is there, and some more."""
 
 
@@ -72,8 +72,10 @@ def test_alone(site: Site, live: Live, row: Row) -> None:
     kill_training(live, "scheduler-0")
     report = live.reported("scheduler-0")
     row.measure("fault to the kubelet's report", report - fault)
+    gone = wait_for(lambda: _gone(live, before["scheduler-0"]), 60, what="the old Scheduler to go", interval=0.1)
     new = wait_for(lambda: _successor(live, before["scheduler-0"]), 60, what="a new Scheduler", interval=0.1)
     row.measure("report to the new pod", new - report)
+    row.measure("old pod gone to the new pod", new - gone)
 
     assert live.wait_finished() == "Succeeded"
     wait_for(
@@ -85,7 +87,7 @@ def test_alone(site: Site, live: Live, row: Row) -> None:
     after = live.pods()
     assert {pod: exit_code(item) for pod, item in after.items()} == {"scheduler-0": 0, "worker-0": 0, "worker-1": 0}
     assert {pod for pod in after if after[pod]["metadata"]["uid"] == before[pod]} == {"worker-0", "worker-1"}
-    assert new - report <= 2
+    assert new - gone <= 2
     assert "attempt" not in live.status()
     assert {attempt_of(pod) for pod in after.values()} == {0}
     assert_restarts(live, 1, 1)
@@ -101,6 +103,12 @@ def _successor(live: Live, uid: str) -> float:
     found = live.recorder.first(
         PODS, lambda seen: seen.type == "ADDED" and "-scheduler-" in seen.name and seen.uid != uid
     )
+    return found.at if found else 0
+
+
+def _gone(live: Live, uid: str) -> float:
+    """When a pod had gone."""
+    found = live.recorder.first(PODS, lambda seen: seen.type == "DELETED" and seen.uid == uid)
     return found.at if found else 0
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from msjob.api import Job, Reason, Role
 from msjob_controller.policy.deadline import exceeded, timers
-from msjob_controller.policy.decide import decide
-from msjob_controller.policy.observed import Observed
+from msjob_controller.policy.decide import decide, stall
+from msjob_controller.policy.observed import Observed, Trouble
 from support.decisions import NOTHING, begun, condition, job, reasons, running, state
 from support.pods import at, everywhere, keys, of, pod, put_out, stamp, standing
 
@@ -168,6 +168,29 @@ class TestStartup:
         )
         assert reasons(failed) == ["StartupDeadlineExceeded"]
         assert failed.status["completionTime"] == stamp(60)
+
+    @pytest.mark.parametrize(
+        ("status", "seen", "what"),
+        [
+            pytest.param(
+                None,
+                of(pod(S), pod(W, 0), pod(W, 1, "P", trouble=Trouble("ErrImagePull", "no such image.", "mindspore"))),
+                "pod train-worker-1: container mindspore: ErrImagePull: no such image",
+                id="its pods show it",
+            ),
+            pytest.param("quota used up.", of(pod(S)), "quota used up", id="the shell has met it"),
+            pytest.param("", of(pod(S)), "", id="a message that is not there"),
+        ],
+    )
+    def test_what_kept_it(self, status: str | None, seen: Observed, what: str) -> None:
+        """The message of the end says what kept the job from starting, which nothing tells afterwards."""
+        one = limited(None, 60)
+        early = begun(one) if status is None else stall(begun(one), Reason.QUOTA, status, at(5)).status
+        failed = decide(one, early, seen, at(60))
+        assert condition(failed, "Failed")["message"] == (
+            "MSJob default/train has failed: not all its pods ran within startupDeadlineSeconds 60"
+            + (f": {what}." if what else ".")
+        )
 
     def test_all_ran(self) -> None:
         """Once all pods ran it is disarmed, for later attempts too."""
