@@ -35,18 +35,21 @@ def test_users_win(site: Site, live: Live, row: Row) -> None:
         mine = {"MS_WORKER_NUM": "2", "MS_NODE_ID": str(index), "MS_NODE_TIMEOUT": "20", "GLOG_v": "3"}
         assert {name: found[name] for name in mine} == mine
         assert (found["MS_ROLE"], found["MS_LOCAL_WORKER"]) == ("MS_WORKER", "2")  # the operator's, beside them
-    assert any(line.role == "Scheduler" and line.text.startswith("[INFO] ") for line in live.lines)
+    said = [line.text for line in live.lines if line.role == "Scheduler" and line.text.startswith("[INFO] ")]
+    assert any("Node timeout after exception is 20 seconds" in text for text in said)
     assert not any(line.role == "Worker" and line.text.startswith("[WARNING] ") for line in live.lines)
 
-    (event,) = wait_for(
-        lambda: live.site.client.events(live.namespace, about="train", reason="ReservedEnvOverridden"),
-        10,
-        what="the event",
-    )
-    assert event["type"] == "Warning"
-    assert "Scheduler: the template sets MS_WORKER_NUM; " in event["message"]
-    assert "Worker: the template sets MS_WORKER_NUM; " in event["message"]
-    row.tell(f"ReservedEnvOverridden: {event['message']}")
+    events = wait_for(lambda: overridden(live), 10, what="an event of each role")
+    overrides = "the template sets MS_WORKER_NUM; its values are kept, the operator's are not injected"
+    assert events == {("Warning", f"{role}: {overrides}") for role in ("Scheduler", "Worker")}
+    row.tell("the Scheduler says: Node timeout after exception is 20 seconds")
+    row.tell(f"ReservedEnvOverridden of both roles: {overrides}")
+
+
+def overridden(live: Live) -> set[tuple[str, str]]:
+    """The events about variables of the template, once there is one of each role."""
+    found = live.site.client.events(live.namespace, about="train", reason="ReservedEnvOverridden")
+    return {(event["type"], event["message"]) for event in found} if len(found) > 1 else set()
 
 
 def environment(job: Json, role: str) -> list[Json]:
