@@ -66,6 +66,9 @@ def test_through_the_api(site: Site, live: Live, row: Row) -> None:
 
     fault = time.monotonic()
     kill_training(live, "worker-1")
+    restarting = live.wait_condition("Restarting")["message"]
+    assert "pod train-worker-1 failed: container mindspore exited with code 137" in restarting
+    assert "restart 1, 1 counted" in restarting
     late = measure_restart(live, row, fault, "worker-1")
     measure_first_step(live, row, fault)
 
