@@ -68,20 +68,21 @@ def up(progress: Progress) -> None:
         process.wait()
         shutil.rmtree(_folder(), ignore_errors=True)
         raise
-    progress(f"the node has {', '.join(image.ref for image in wanted(CORE).values())}")
 
 
 def _wait_up(process: subprocess.Popen[bytes], log_file: Path, progress: Progress) -> None:
     """Wait until it is there, and hand on what it says meanwhile."""
     told = 0
-    while not kubeconfig().exists():
-        ended = process.poll() is not None
+    while True:
+        there, ended = kubeconfig().exists(), process.poll() is not None
         lines = log_file.read_text().split("\n")[:-1]
         for line in lines[told:]:
             progress(line.removeprefix("testbed: "))
         told = len(lines)
         if ended:
             raise HarnessError("the cluster did not start")
+        if there:
+            return
         time.sleep(0.2)
 
 
@@ -118,7 +119,9 @@ def serve(descriptor: int, progress: Progress) -> None:
     """
     listener = socket.socket(fileno=descriptor)
     with Cluster(progress=progress) as cluster:
-        cluster.load(wanted(CORE).values())
+        images = wanted(CORE).values()
+        cluster.load(images)
+        progress(f"the node has {', '.join(image.ref for image in images)}")
         control_plane = cluster.control_plane
         host, port = control_plane.server.removeprefix("https://").split(":")
         forward.serve(listener, host, int(port))
