@@ -193,12 +193,14 @@ class Live:
     # -- the namespace ---------------------------------------------------------------------------------------------
 
     def make_claim(self) -> None:
-        """Make the claim for checkpoints, and a volume for it where no storage class makes one."""
+        """Make the claim for checkpoints, and a volume for it on the tests' own cluster; elsewhere a StorageClass does."""
+        lone = len(self.site.client.list("v1/nodes")) == 1
+        mode = "ReadWriteOnce" if lone else "ReadWriteMany"
         claim: Json = {
             "apiVersion": "v1",
             "kind": "PersistentVolumeClaim",
             "metadata": {"name": CLAIM},
-            "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+            "spec": {"accessModes": [mode], "resources": {"requests": {"storage": "1Gi"}}},
         }
         if self.site.cluster is not None:
             claim["spec"] |= {"storageClassName": "", "volumeName": self.namespace}
