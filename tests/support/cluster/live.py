@@ -193,7 +193,7 @@ class Live:
     # -- the namespace ---------------------------------------------------------------------------------------------
 
     def make_claim(self) -> None:
-        """Make the claim for checkpoints, and on the tests' own cluster a volume, which elsewhere a StorageClass makes."""
+        """Make the claim for checkpoints; on the tests' own cluster its volume, too, as no StorageClass does."""
         lone = len(self.site.client.list("v1/nodes")) == 1
         mode = "ReadWriteOnce" if lone else "ReadWriteMany"
         claim: Json = {
