@@ -24,7 +24,7 @@ from support.testbed.waiting import wait_for
 SECONDS: Final = 60
 STEPS_WITHOUT: Final = 160
 """So many that the job trains still when the API server is back."""
-STEPS: Final = 20
+STEPS: Final = 40
 
 
 @pytest.mark.own
@@ -62,7 +62,7 @@ def test_worker_dies_meanwhile(site: Site, cluster: Cluster, live: Live, outage:
     live.wait_condition("Running")
     containers = {pod: live.container_id(pod) for pod in ("worker-0", "worker-1")}
 
-    outage.stop_apiserver()
+    outage.stop_apiserver(kill=True)
     fault = time.monotonic()
     cluster.node.containerd.kill(containers["worker-1"])
     wait_for(

@@ -120,7 +120,7 @@ class Cluster:
             name: Of the volume and of the namespace.
             claim: The claim that alone may have it.
         """
-        folder = self.control_plane.folder / "volumes" / name
+        folder = self.volume_folder(name)
         folder.mkdir(parents=True)
         # The user of an image may write to it: fsGroup does nothing to such a volume.
         folder.chmod(0o777)
@@ -134,6 +134,10 @@ class Cluster:
                 "hostPath": {"path": str(folder)},
             },
         }
+
+    def volume_folder(self, name: str) -> Path:
+        """The folder of a volume on the node."""
+        return self.control_plane.folder / "volumes" / name
 
     def load(self, images: Iterable[Image]) -> None:
         """Load images that the node does not have yet; what it has of other contents of theirs, it forgets.

@@ -28,10 +28,14 @@ class Outage:
 
     # -- the API server --------------------------------------------------------------------------------------------
 
-    def stop_apiserver(self) -> None:
-        """Stop the API server, as for an upgrade of a control plane that has but one."""
+    def stop_apiserver(self, *, kill: bool = False) -> None:
+        """Stop the API server, as for an upgrade of a control plane that has but one; it takes its time (15 s).
+
+        Args:
+            kill: Let it crash, which is done at once.
+        """
         self._apiserver, self._heard_nothing = False, True
-        self._cluster.control_plane.stop_apiserver()
+        self._cluster.control_plane.stop_apiserver(kill=kill)
 
     def start_apiserver(self) -> None:
         """Start it again, at the address that it had, and wait until it is ready."""
