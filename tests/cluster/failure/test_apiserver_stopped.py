@@ -72,7 +72,7 @@ def test_worker_dies_meanwhile(site: Site, cluster: Cluster, live: Live, outage:
     back = time.monotonic()
     outage.start_apiserver()
     late = measure_change(live, row, back, "API server started")
-    measure_first_step(live, row, back)
+    measure_first_step(live, row, back, "API server started")
 
     assert live.wait_finished() == "Succeeded"
     assert late <= 2

@@ -72,7 +72,7 @@ def test_all_of_it(site: Site, live: Live, installation: Installation, row: Row)
     installation.wait_available()
     row.measure("uncordon to the operator available", since(back))
     measure_change(live, row, back, "uncordon")
-    measure_first_step(live, row, back)
+    measure_first_step(live, row, back, "uncordon")
     assert_disrupted(live, row)
 
 
@@ -101,7 +101,7 @@ def test_pods_of_the_job(site: Site, live: Live, node: str, row: Row) -> None:
 
     back = time.monotonic()
     live.kubectl("uncordon", node)
-    measure_first_step(live, row, back)
+    measure_first_step(live, row, back, "uncordon")
     assert_disrupted(live, row)
     assert late <= 2
     assert live.status()["lastFailure"]["reason"] == "Evicted"

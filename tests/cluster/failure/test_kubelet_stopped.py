@@ -91,7 +91,7 @@ def test_long(site: Site, cluster: Cluster, live: Live, outage: Outage, row: Row
     back = time.monotonic()
     outage.start_node()
     measure_change(live, row, back, "node back")
-    measure_first_step(live, row, back)
+    measure_first_step(live, row, back, "node back")
     assert live.wait_finished() == "Succeeded"
     assert_restarts(live, 1, 0)
     failure = live.status()["lastFailure"]

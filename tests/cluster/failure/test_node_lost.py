@@ -93,7 +93,7 @@ def test_comes_back(site: Site, live: Live, outage: Outage, row: Row) -> None:
     back = time.monotonic()
     outage.start_node()
     late = measure_change(live, row, back, "node back")
-    measure_first_step(live, row, back)
+    measure_first_step(live, row, back, "node back")
     assert live.wait_finished() == "Succeeded"
     assert late <= 2
     assert_lost(live)
@@ -120,7 +120,7 @@ def test_by_force(site: Site, live: Live, outage: Outage, row: Row) -> None:
 
     back = time.monotonic()
     outage.start_node()
-    measure_first_step(live, row, back)
+    measure_first_step(live, row, back, "node back")
     assert live.wait_finished() == "Succeeded"
     assert_lost(live)
     assert {pod: len(found) for pod, found in made(live, 1).items()} == dict.fromkeys(PODS, 1)

@@ -20,6 +20,7 @@ from support.cluster.recovery import (
 from support.cluster.report import Row
 from support.cluster.site import Site
 from support.cluster.trainings import training
+from support.jobs import Json
 from support.testbed.waiting import wait_for
 
 STEPS: Final = 20
@@ -37,18 +38,25 @@ def test_deleted(site: Site, live: Live, installation: Installation, row: Row) -
 
     fault = time.monotonic()
     live.kubectl("delete", "pod", f"--namespace={NAMESPACE}", old["metadata"]["name"], "--wait=false")
+    # What the Deployment says may be of the old pod.
     wait_for(
-        lambda: old["metadata"]["uid"] not in {pod["metadata"]["uid"] for pod in installation.pods()},
-        30,
-        what="the operator to be deleted",
+        lambda: any(is_ready(pod) for pod in installation.pods() if pod["metadata"]["uid"] != old["metadata"]["uid"]),
+        60,
+        what="the next operator to be ready",
+        interval=0.1,
     )
-    installation.wait_available()
-    row.measure("operator deleted to the next one available", since(fault))
+    row.measure("operator deleted to the next one ready", since(fault))
     assert not live.ended()
 
     assert live.wait_finished() == "Succeeded"
     assert_undisturbed(live, steps=STEPS_WITHOUT)
     row.tell("no pod was touched, no step made twice")
+
+
+def is_ready(pod: Json) -> bool:
+    """Whether a pod is ready."""
+    conditions = pod["status"].get("conditions") or []
+    return any(found["type"] == "Ready" and found["status"] == "True" for found in conditions)
 
 
 @pytest.fixture
@@ -80,7 +88,7 @@ def test_absent(site: Site, live: Live, stopped: Installation, row: Row) -> None
     stopped.wait_available()
     row.measure("operator wanted to the operator available", since(back))
     late = measure_change(live, row, back, "operator wanted")
-    measure_first_step(live, row, back)
+    measure_first_step(live, row, back, "operator wanted")
 
     assert live.wait_finished() == "Succeeded"
     assert late <= 2

@@ -35,7 +35,7 @@ def test_more_workers(site: Site, live: Live, row: Row) -> None:
     live.kubectl("scale", "msjob/train", "--replicas=3")
     late = measure_change(live, row, asked, "scale", count=4)
     assert "scaled from 2 to 3 Workers" in live.condition("Restarting")["message"]
-    measure_first_step(live, row, asked)
+    measure_first_step(live, row, asked, "scale")
 
     assert live.wait_finished() == "Succeeded"
     assert late <= 2

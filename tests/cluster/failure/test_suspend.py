@@ -49,7 +49,7 @@ def test_goes_on(site: Site, live: Live, row: Row) -> None:
     asked = time.monotonic()
     set_suspend(live, suspend=False)
     late = measure_change(live, row, asked, "resume")
-    measure_first_step(live, row, asked)
+    measure_first_step(live, row, asked, "resume")
     assert live.wait_finished() == "Succeeded"
     assert late <= 2
     assert live.status()["attempt"] == 1

@@ -43,10 +43,10 @@ def measure_restart(live: Live, row: Row, fault: float, fallen: str, *, attempt:
     return report + total - gone
 
 
-def measure_first_step(live: Live, row: Row, fault: float, *, attempt: int = 1) -> None:
-    """Wait until the new attempt trains, and tell how long that took from the fault on."""
+def measure_first_step(live: Live, row: Row, moment: float, what: str = "fault", *, attempt: int = 1) -> None:
+    """Wait until the new attempt trains, and tell how long that took from a moment on, such as that of the fault."""
     wait_for(lambda: live.steps(attempt), 180, what=f"a step of attempt {attempt}", interval=0.1)
-    row.measure("fault to the next step", since(fault))
+    row.measure(f"{what} to the next step", since(moment))
 
 
 def assert_blamed(live: Live, pod: str, name: str = "train", **expected: object) -> Json:
