@@ -28,6 +28,9 @@ LOGS = ROOT / "build" / "cluster-logs"
 SITE = pytest.StashKey[Site]()
 REPORT = pytest.StashKey[Report]()
 
+ORDER = ("install", "training", "failure")
+"""Of the folders."""
+
 OWN = "it stops, kills or reads what only the machine of the node, or of the control plane, lets one"
 """Why a row is not possible on somebody else's cluster."""
 
@@ -40,16 +43,23 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "core: a row that every change has to pass")
     config.addinivalue_line("markers", "row(matrix, case): the row of the report that a test is about")
     config.addinivalue_line("markers", "own: needs a cluster of the tests' own, whose parts can be stopped")
-    config.addinivalue_line("markers", "last: changes the installation, so it comes when all others have been")
+    config.addinivalue_line("markers", "last: judges the whole run, or changes the installation, so it comes when others have been")
     config.stash[REPORT] = Report(os.environ.get("MSJOB_CERTIFY"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give each test its time, and put those last that change the installation."""
+    """Give each test its time; failures come after what has to work, then what judges the run or changes the installation."""
     for item in items:
         if item.path.is_relative_to(HERE) and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(SECONDS))
-    items.sort(key=lambda item: item.path.is_relative_to(HERE) and item.get_closest_marker("last") is not None)
+
+    def rank(item: pytest.Item) -> tuple[bool, int]:
+        if not item.path.is_relative_to(HERE):
+            return False, -1
+        folder = item.path.parent.name
+        return item.get_closest_marker("last") is not None, ORDER.index(folder) if folder in ORDER else len(ORDER)
+
+    items.sort(key=rank)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

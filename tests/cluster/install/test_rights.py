@@ -20,6 +20,7 @@ UNTIL_TOLD = f"import os, time\nwhile not os.path.exists('{END}'): time.sleep(0.
 
 @pytest.mark.core
 @pytest.mark.own
+@pytest.mark.last
 @pytest.mark.row("install", "rights that the operator holds, and that it used (audit log)")
 def test_verbs(cluster: Cluster, installation: Installation, live: Live, row: Row) -> None:
     """Over the whole run it used each verb that it holds, and no other; nothing that it asked for was refused."""
