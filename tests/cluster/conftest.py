@@ -43,12 +43,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "core: a row that every change has to pass")
     config.addinivalue_line("markers", "row(matrix, case): the row of the report that a test is about")
     config.addinivalue_line("markers", "own: needs a cluster of the tests' own, whose parts can be stopped")
-    config.addinivalue_line("markers", "last: judges the whole run, or changes the installation, so it comes when others have been")
+    config.addinivalue_line("markers", "last: judges the run or changes the installation, when all others have been")
     config.stash[REPORT] = Report(os.environ.get("MSJOB_CERTIFY"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give each test its time; failures come after what has to work, then what judges the run or changes the installation."""
+    """Give each test its time; failures come after what has to work, then come those that are marked `last`."""
     for item in items:
         if item.path.is_relative_to(HERE) and item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(SECONDS))
