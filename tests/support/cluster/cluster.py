@@ -24,6 +24,10 @@ SCHEDULER: Final = "system:kube-scheduler"
 _CONTROLLER_MANAGER: Final = ("--node-monitor-grace-period=12s",)
 """Of a cluster that is to see soon that a node is lost: the kubelet renews its lease every 2 s."""
 
+_AGAIN: Final = 'while :; do "$@"; sleep 1; done'
+"""kube-scheduler ends when it has missed that a pod was replaced by one of its name, as while the API server is away
+("Scheduler cache is corrupted"). Elsewhere the kubelet of the control plane starts it again."""
+
 _LINES_SHOWN: Final = 60
 
 _API_SERVER: Final = (
@@ -76,7 +80,8 @@ class Cluster:
         self.control_plane.start()
         config = self.control_plane.folder / "scheduler.json"
         config.write_text(_scheduler_configuration(self.control_plane.kubeconfig_of(SCHEDULER)))
-        self._run("kube-scheduler", [programs.kube_scheduler, f"--config={config}", "--secure-port=0"])
+        scheduler: list[str | Path] = [programs.kube_scheduler, f"--config={config}", "--secure-port=0"]
+        self._run("kube-scheduler", ["sh", "-c", _AGAIN, "sh", *scheduler])
         containerd = Containerd(self.control_plane.programs, store_folder())
         self.node = Node(self.control_plane, programs, containerd)
         self.node.start()
