@@ -17,6 +17,9 @@ _SAVED: Final = re.compile(r"saved a checkpoint after step (\d+)")
 _ALIKE: Final = 1e-4
 """How much a loss that is computed again may differ: sums of several processes are not always added in one order."""
 
+_LOSSES: Final = defaultdict[tuple[int, int], dict[int, float]](dict)
+"""Which step had which loss in the trainings so far, by steps and Workers: all take the same data in one order."""
+
 
 def measure_restart(live: Live, row: Row, fault: float, fallen: str, *, attempt: int = 1, count: int = 3) -> float:
     """Wait for the pods of the attempt that a fault brings about, and tell how long each part took.
@@ -75,7 +78,7 @@ def assert_went_on(live: Live, row: Row, *, steps: int, workers: int = 2, attemp
 
     All its Workers name one step to go on after, which a checkpoint was saved after before, and make all steps from
     there to the last. A step that an earlier attempt had made already has the same loss again, on all ranks: weights
-    and optimizer are those of the checkpoint.
+    and optimizer are those of the checkpoint. Trainings of the same size that met other faults had the same losses.
 
     Args:
         live: The namespace, whose job has ended.
@@ -104,9 +107,12 @@ def assert_went_on(live: Live, row: Row, *, steps: int, workers: int = 2, attemp
     losses = defaultdict[int, set[float]](set)
     for step in live.steps():
         losses[step.step].add(step.loss)
-    differ = {step: found for step, found in losses.items() if max(found) - min(found) > _ALIKE}
+    for number, loss in _LOSSES[steps, workers].items():
+        losses[number].add(loss)
+    differ = {number: found for number, found in losses.items() if max(found) - min(found) > _ALIKE}
     assert not differ, f"losses of one step differ: {differ}"
     assert all(math.isfinite(loss) for found in losses.values() for loss in found)
+    _LOSSES[steps, workers].update((number, max(found)) for number, found in losses.items())
     again = len({step.step for step in live.steps() if step.attempt < attempt and step.step > start})
     row.tell(f"went on after step {start}, made {again} steps again with the same losses")
     return start
