@@ -222,7 +222,7 @@ snapshots: setup ## Write the snapshots again; look at the diff before you commi
 	@$(BIN)/pytest tests/snapshot --snapshot-update $(PYTEST_ARGS)
 
 .PHONY: bench
-bench: testbed ## Measure the operator against the raw ceiling of the API server
+bench: testbed ## Measure speed, memory and scale of the operator against their goals (ARGS="--case NAME" for one)
 	@PYTHONPATH=tests $(BIN)/python bench/run.py $(ARGS)
 
 ##@ Build and install (with KUBECTL='kubectl --context=test', in another cluster than the current one)

@@ -4,6 +4,8 @@ import asyncio
 import base64
 import json
 import ssl
+import time
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -14,6 +16,11 @@ import yaml
 
 IN_FLIGHT = 32
 """Requests under way at once, as in the figures of the systems compared with."""
+
+
+def msjobs(namespace: str) -> str:
+    """The path of the MSJobs of a namespace."""
+    return f"/apis/mindspore.gitee.com/v1/namespaces/{namespace}/msjobs"
 
 
 class Api:
@@ -67,6 +74,41 @@ class Api:
         """Read JSON."""
         answer: dict[str, Any] = json.loads(await self.call("GET", path))
         return answer
+
+    async def post_jobs(self, namespace: str, manifests: Iterable[dict[str, Any]]) -> None:
+        """Create MSJobs, `IN_FLIGHT` at a time."""
+        await self.post_all(msjobs(namespace), (json.dumps(manifest).encode() for manifest in manifests))
+
+    async def report_all(self, namespace: str, pods: Iterable[str], status: dict[str, Any]) -> None:
+        """Write the same status for pods, `IN_FLIGHT` at a time."""
+        waiting = iter(pods)
+
+        async def report() -> None:
+            for pod in waiting:
+                await self.report(namespace, pod, status)
+
+        await asyncio.gather(*(report() for _ in range(IN_FLIGHT)))
+
+    async def names(self, path: str) -> list[str]:
+        """Names of the objects of a collection."""
+        return [item["metadata"]["name"] for item in (await self.get(path))["items"]]
+
+    async def states(self, namespace: str) -> Counter[str]:
+        """How many MSJobs are in which state: the type of the last condition, empty without one."""
+        jobs = (await self.get(f"{msjobs(namespace)}?resourceVersion=0"))["items"]
+        return Counter(((job.get("status") or {}).get("conditions") or [{"type": ""}])[-1]["type"] for job in jobs)
+
+    async def until_state(self, namespace: str, state: str, wanted: int, timeout_seconds: float = 300.0) -> None:
+        """Wait until so many MSJobs are in a state.
+
+        Raises:
+            RuntimeError: they are not within the time.
+        """
+        deadline = time.monotonic() + timeout_seconds
+        while (found := await self.states(namespace))[state] < wanted:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{dict(found)} instead of {wanted} {state} after {timeout_seconds:g} s")
+            await asyncio.sleep(0.02)
 
     async def report(self, namespace: str, pod: str, status: dict[str, Any]) -> None:
         """Write the status of a pod, as its kubelet does."""

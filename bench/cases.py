@@ -72,10 +72,10 @@ async def measure(api: Api, case: Case, run: int) -> Result:
     jobs = [json.dumps(manifest).encode() for manifest in case.manifests()]
     started = time.monotonic()
     posting = asyncio.ensure_future(api.post_all(f"/apis/mindspore.gitee.com/v1/namespaces/{space}/msjobs", jobs))
-    await _until_pods(api, space, case.pods)
+    await until_pods(api, space, case.pods)
     seconds = time.monotonic() - started
     await posting
-    wrong = await _wrong(api, case, space)
+    wrong = await wrong_pods(api, case, space)
     await api.call("DELETE", f"/apis/mindspore.gitee.com/v1/namespaces/{space}/msjobs")
     return Result(seconds, raw_seconds, wrong)
 
@@ -111,7 +111,12 @@ def _pod_bodies(case: Case, namespace: str) -> list[bytes]:
     return bodies
 
 
-async def _until_pods(api: Api, namespace: str, wanted: int, timeout_seconds: float = 300.0) -> None:
+async def until_pods(api: Api, namespace: str, wanted: int, timeout_seconds: float = 300.0) -> None:
+    """Wait until so many pods exist.
+
+    Raises:
+        RuntimeError: they do not within the time.
+    """
     deadline = time.monotonic() + timeout_seconds
     while (found := await api.count(f"/api/v1/namespaces/{namespace}/pods")) < wanted:
         if time.monotonic() > deadline:
@@ -119,7 +124,8 @@ async def _until_pods(api: Api, namespace: str, wanted: int, timeout_seconds: fl
         await asyncio.sleep(0.02)
 
 
-async def _wrong(api: Api, case: Case, namespace: str) -> int:
+async def wrong_pods(api: Api, case: Case, namespace: str) -> int:
+    """Pods of a case without the right `MS_SCHED_HOST`, missing or doubled."""
     pods = (await api.get(f"/api/v1/namespaces/{namespace}/pods"))["items"]
     services = (await api.get(f"/api/v1/namespaces/{namespace}/services"))["items"]
     addresses = {item["metadata"]["name"]: item["spec"]["clusterIP"] for item in services}

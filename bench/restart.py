@@ -8,6 +8,7 @@ from typing import Any
 
 from api import Api
 from cases import Case
+from kubelet import failed, running
 
 ATTEMPT = "mindspore.gitee.com/restart-attempt"
 WAIT_SECONDS = 60.0
@@ -50,10 +51,10 @@ async def measure_restart(api: Api, run: int, workers: int = 4) -> Restart:
         role["restartPolicy"] = "OnFailure"
     await api.call("POST", f"/apis/mindspore.gitee.com/v1/namespaces/{space}/msjobs", json.dumps(manifest).encode())
     pods = await _pods(api, space, 0, workers + 1)
-    await asyncio.gather(*(api.report(space, pod["metadata"]["name"], _running()) for pod in pods))
+    await asyncio.gather(*(api.report(space, pod["metadata"]["name"], running()) for pod in pods))
     await _until_running(api, space)
     started = time.monotonic()
-    await api.report(space, f"{manifest['metadata']['name']}-worker-1", _failed())
+    await api.report(space, f"{manifest['metadata']['name']}-worker-1", failed())
     await _pods(api, space, 1, 1)
     seconds = time.monotonic() - started
     raw = await _raw(api, f"raw-{space}", await _pods(api, space, 1, workers + 1))
@@ -73,7 +74,7 @@ async def _raw(api: Api, space: str, pods: list[dict[str, Any]]) -> float:
     await api.post_all(path, bodies)
     names = [pod["metadata"]["name"] for pod in pods]
     started = time.monotonic()
-    await api.report(space, names[0], _running())
+    await api.report(space, names[0], running())
     await asyncio.gather(*(api.call("DELETE", f"{path}/{name}") for name in names))
     await api.call("POST", path, bodies[0])
     return time.monotonic() - started
@@ -103,27 +104,3 @@ async def _until_running(api: Api, space: str) -> None:
 def _check(deadline: float, what: str) -> None:
     if time.monotonic() > deadline:
         raise RuntimeError(f"{what} after {WAIT_SECONDS:g} s")
-
-
-def _running() -> dict[str, Any]:
-    return {"phase": "Running", "containerStatuses": [_container({"running": {"startedAt": _now()}})]}
-
-
-def _failed() -> dict[str, Any]:
-    ended = {"exitCode": 1, "reason": "Error", "startedAt": _now(), "finishedAt": _now()}
-    return {"phase": "Failed", "containerStatuses": [_container({"terminated": ended})]}
-
-
-def _container(state: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "name": "mindspore",
-        "image": "mindspore:test",
-        "imageID": "",
-        "ready": "running" in state,
-        "restartCount": 0,
-        "state": state,
-    }
-
-
-def _now() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
