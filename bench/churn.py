@@ -1,12 +1,10 @@
 """A day of churn, compressed: jobs created, finished and deleted, while the operator's memory is looked at."""
 
-import asyncio
 import statistics
-import time
 
 import kubelet
 from api import Api, msjobs
-from cases import Case, until_pods
+from cases import Case, until_gone, until_pods
 from process import operator
 from stage import OPERATOR, Stage
 from table import Row
@@ -15,7 +13,6 @@ BATCH = 100
 """Jobs that are there at once."""
 GROWTH = 5.0
 """Percent by which memory may grow after the first tenth and count as flat."""
-_TIMEOUT_SECONDS = 300.0
 
 
 async def churn(stage: Stage) -> list[Row]:
@@ -48,20 +45,14 @@ def growth(samples: list[float]) -> float:
 
 
 async def _batch(api: Api, space: str, first: int, jobs: int) -> None:
-    pods = f"/api/v1/namespaces/{space}/pods"
     manifests = list(Case(space, jobs=jobs, workers=1).manifests())
     for number, manifest in enumerate(manifests, first):
         manifest["metadata"]["name"] = f"churn-{number}"
     await api.post_jobs(space, manifests)
     await until_pods(api, space, 2 * jobs)
-    names = await api.names(pods)
+    names = await api.names(f"/api/v1/namespaces/{space}/pods")
     await api.report_all(space, names, kubelet.running())
     await api.report_all(space, names, kubelet.succeeded())
     await api.until_state(space, "Succeeded", jobs)
     await api.call("DELETE", msjobs(space))
-    # Pods are bound to no node; the garbage collector removes them in its own time.
-    deadline = time.monotonic() + _TIMEOUT_SECONDS
-    while left := await api.count(pods) + await api.count(msjobs(space)):
-        if time.monotonic() > deadline:
-            raise RuntimeError(f"{left} objects of deleted jobs are there after {_TIMEOUT_SECONDS:g} s")
-        await asyncio.sleep(0.1)
+    await until_gone(api, space)

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from api import Api, msjobs
-from cases import Case, until_pods
+from cases import Case, until_gone, until_pods
 from process import operator
 from stage import OPERATOR, Stage
 from table import Row
@@ -68,6 +68,7 @@ async def _small(api: Api, space: str) -> float:
     await until_pods(api, space, SMALL.pods)
     seconds = time.monotonic() - started
     await api.call("DELETE", msjobs(space))
+    await until_gone(api, space)
     return seconds
 
 

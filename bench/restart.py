@@ -9,6 +9,7 @@ from typing import Any
 from api import Api
 from cases import Case
 from kubelet import failed, running
+from msjob.api import meta
 
 ATTEMPT = "mindspore.gitee.com/restart-attempt"
 WAIT_SECONDS = 60.0
@@ -69,6 +70,7 @@ async def _raw(api: Api, space: str, pods: list[dict[str, Any]]) -> float:
     bodies = []
     for pod in pods:
         metadata = {key: pod["metadata"][key] for key in ("name", "labels")}
+        metadata["labels"][meta.LABEL_OPERATOR_NAME] = "raw"  # the operator does not watch these
         spec = {"containers": [{"name": "mindspore", "image": "mindspore:test"}]}
         bodies.append(json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}).encode())
     await api.post_all(path, bodies)
