@@ -45,6 +45,7 @@ async def writes(stage: Stage) -> list[Row]:
     with operator(stage.plane.kubeconfig_of(OPERATOR)):
         version = (await api.get(msjobs("default")))["metadata"]["resourceVersion"]
         await run_jobs(api, space, 1)
+        # The Scheduler comes last, as in life: it ends once its Workers have.
         for name in sorted(await api.names(f"/api/v1/namespaces/{space}/pods"), reverse=True):
             await api.report(space, name, kubelet.succeeded())
         await api.until_state(space, "Succeeded", 1)
