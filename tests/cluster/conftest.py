@@ -82,7 +82,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
             site = way.open()
     except HarnessError as error:
         raise pytest.UsageError(f"no cluster to test on: {error}") from error
-    session.config.stash[REPORT].facts |= facts(site.client)
+    session.config.stash[REPORT].facts |= facts(site.client, None if given is None else given.images)
     session.config.stash[SITE] = site
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -103,10 +104,16 @@ def _why(result: pytest.TestReport) -> str:
     return said.removeprefix("Skipped: ").removeprefix(f"{NOT_HERE}: ")
 
 
-def facts(client: Client) -> dict[str, str]:
-    """What a cluster is made of: versions, and the size of its first node."""
+def facts(client: Client, images: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What a cluster is made of: versions, its images, and the size of its first node.
+
+    Args:
+        client: A client that may read nodes.
+        images: Images that somebody else has built, by name; those of this checkout by default.
+    """
     version = json.loads(client.request("GET", "/version"))["gitVersion"]
-    node = client.list("v1/nodes")[0]["status"]
+    nodes = client.list("v1/nodes")
+    node = nodes[0]["status"]
     info, size = node["nodeInfo"], node["capacity"]
     memory = int(str(size["memory"]).removesuffix("Ki")) / 2**20
     found = {
@@ -114,6 +121,10 @@ def facts(client: Client) -> dict[str, str]:
         "container runtime": info["containerRuntimeVersion"],
         "node": f"{info['osImage']}, Linux {info['kernelVersion']}, {size['cpu']} cores, {memory:.0f} GiB",
     }
+    if len(nodes) > 1:
+        found["nodes"] = f"{len(nodes)}; that is one of them"
+    if images is not None:
+        return {**found, **{f"image: {name}": image for name, image in images.items()}}
     for name, lock in _LOCKS.items():
         pinned = re.search(r"^mindspore==(\S+)", (ROOT / lock).read_text(), re.MULTILINE)
         if pinned is not None:
