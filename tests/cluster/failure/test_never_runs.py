@@ -55,7 +55,7 @@ def test_image(site: Site, live: Live, row: Row, tmp_path: Path) -> None:
     assert NO_IMAGE in stalled["message"]
     row.tell(f"Stalled: {stalled['message'][:160]}")
     said = why(live, tmp_path)
-    assert "cannot go on: an image cannot be pulled" in said
+    assert ": an image cannot be pulled." in said
     assert "pod train-worker-" in said
     assert NO_IMAGE in said
     assert live.condition("Running") == {}
