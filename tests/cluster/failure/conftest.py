@@ -7,6 +7,7 @@ import pytest
 from support.cluster.cluster import Cluster
 from support.cluster.installation import Installation
 from support.cluster.live import Live
+from support.cluster.neighbour import Neighbour
 from support.cluster.outage import Outage
 
 
@@ -19,3 +20,11 @@ def outage(cluster: Cluster, installation: Installation, live: Live) -> Iterator
         yield found
     finally:
         found.mend()
+
+
+@pytest.fixture
+def neighbour(outage: Outage, cluster: Cluster) -> Iterator[Neighbour]:
+    """Another node that is well, so that the cluster gives up the one that is not; it goes before all is mended."""
+    assert outage is not None
+    with Neighbour(cluster.control_plane.admin) as found:
+        yield found

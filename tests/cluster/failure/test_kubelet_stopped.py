@@ -52,6 +52,7 @@ def test_short(site: Site, cluster: Cluster, live: Live, outage: Outage, row: Ro
 
 
 @pytest.mark.own
+@pytest.mark.usefixtures("neighbour")
 @pytest.mark.row("failure", "kubelet and containerd are stopped until the node is given up, the operator on it as well")
 def test_long(site: Site, cluster: Cluster, live: Live, outage: Outage, row: Row) -> None:
     """The pods are told to go, and train on; once the node is back they save and go, and the job goes on from there."""

@@ -77,7 +77,7 @@ def assert_lost(live: Live) -> None:
 
 
 @pytest.mark.own
-@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.usefixtures("elsewhere", "neighbour")
 @pytest.mark.row("failure", "the node is gone, and comes back")
 def test_comes_back(site: Site, live: Live, outage: Outage, row: Row) -> None:
     """No pod is made while nobody knows whether the old ones run; the job says so, and goes on with the node."""
@@ -101,7 +101,7 @@ def test_comes_back(site: Site, live: Live, outage: Outage, row: Row) -> None:
 
 
 @pytest.mark.own
-@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.usefixtures("elsewhere", "neighbour")
 @pytest.mark.row("failure", f"the node is gone, `forceDeleteAfterSeconds: {FORCE}`")
 def test_by_force(site: Site, live: Live, outage: Outage, row: Row) -> None:
     """The old pods are removed without the word of the node, and new ones wait for another; an event tells of each."""
