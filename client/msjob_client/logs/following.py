@@ -168,7 +168,10 @@ class Following:
             except (Forbidden, Unauthorized):
                 raise
             except NotFound:
-                break
+                # A kubelet that has just been started does not know of its pods yet.
+                if not await self._is_there(source):
+                    break
+                heard = False
             except ApiError as error:
                 if out_of_files(error):
                     raise
@@ -263,6 +266,13 @@ class Following:
             return False
         source.pod = found
         return True
+
+    async def _is_there(self, source: Source) -> bool:
+        """Whether a pod is there still, as far as can be told."""
+        try:
+            return await self._refresh(source)
+        except ApiError:
+            return True
 
     async def _named_like(self, source: Source) -> PodView | None:
         path = resource_path("v1", "pods", source.pod.namespace, source.pod.name)
