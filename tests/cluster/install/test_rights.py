@@ -1,5 +1,7 @@
 """What the operator may do in the cluster is what it does: its bindings against the audit log of the run."""
 
+import time
+
 import pytest
 
 from support.audit import Request, denied, requests, verbs
@@ -57,16 +59,24 @@ def live_through_all(live: Live) -> None:
     )
     wait_event(live, "FailedCreateService")
     client.delete(SERVICES, "train-scheduler-0", namespace)
+    hurry(live)
     wait_event(live, "FailedCreatePod", count=2)
     client.delete(PODS, "train-worker-0", namespace)
+    hurry(live)
     live.wait_condition("Running")
     wait_event(live, "FailedCreateAutoscaler")
     client.delete(AUTOSCALERS, "train", namespace)
+    hurry(live)
     wait_event(live, "SuccessfulCreateAutoscaler")
     live.kubectl("exec", "train-worker-0", "--", "python", "-c", f"open('{END}', 'w')")
     wait_event(live, "SuccessfulDeleteJob")
     wait_for(lambda: not live.pods(), 60, what="the pods to go")
     wait_event(live, "SuccessfulDeleteAutoscaler")
+
+
+def hurry(live: Live) -> None:
+    """Change the job, so that the operator looks at it now: after many failures it would wait for up to a minute."""
+    live.kubectl("annotate", "--overwrite", "msjob/train", f"test/at={time.monotonic()}")
 
 
 def wait_event(live: Live, reason: str, count: int = 1) -> Json:
@@ -76,4 +86,4 @@ def wait_event(live: Live, reason: str, count: int = 1) -> Json:
         events = live.site.client.events(live.namespace, about="train", reason=reason)
         return next((event for event in events if event["count"] >= count), None)
 
-    return wait_for(found, 60, what=f"{count} events {reason}", interval=0.2) or {}
+    return wait_for(found, 120, what=f"{count} events {reason}", interval=0.2) or {}
