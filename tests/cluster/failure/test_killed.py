@@ -44,7 +44,9 @@ def test_process_1(site: Site, cluster: Cluster, live: Live, row: Row) -> None:
     assert_restarts(live, 1, 1)
     assert_blamed(live, "worker-1", exitCode=137)
     assert_went_on(live, row, steps=STEPS)
-    assert {code for (attempt, _), code in live.codes().items() if attempt == 1} == {0}
+    # The Scheduler may be told to go before it has ended, and has a second for that.
+    ends = {pod: code for (attempt, pod), code in live.codes().items() if attempt == 1 and "worker" in pod}
+    assert ends == {"worker-0": 0, "worker-1": 0}
     row.tell(f"ends: {describe_ends(live)}")
 
 
