@@ -16,7 +16,6 @@ from support.cluster.recovery import assert_restarts, assert_went_on, measure_fi
 from support.cluster.report import Row
 from support.cluster.site import Site
 from support.cluster.trainings import training
-from support.jobs import Json
 from support.operator import Operator
 from support.testbed.waiting import wait_for
 
