@@ -254,6 +254,24 @@ def test_the_log_is_rotated_while_nobody_listens(client: MSJobClient, jobs: Jobs
         assert reader.texts == ["worker-0: same"] * 10 + ["worker-0: after"]
 
 
+def test_a_kubelet_that_does_not_know_its_pod_yet(client: MSJobClient, jobs: Jobs, logs: LogServer) -> None:
+    """One that was just started answers 404 for a pod that it has not looked at yet; the pod is there, so is its log."""
+    jobs.create(worker=1)
+    jobs.run(2)
+    with following(client, roles=["worker"]) as reader:
+        logs.write("train-worker-0", "before")
+        reader.wait("worker-0: before")
+        wait_for(lambda: logs.followed("train-worker-0"))
+        asked = len(logs.requests["train-worker-0"])
+        logs.refuse["train-worker-0"] = 404
+        logs.sever("train-worker-0")
+        wait_for(lambda: len(logs.requests["train-worker-0"]) > asked + 1, what="it to be asked again")
+        del logs.refuse["train-worker-0"]
+        logs.write("train-worker-0", "after")
+        reader.wait("worker-0: after")
+        assert reader.texts == ["worker-0: before", "worker-0: after"]
+
+
 def test_pods_of_the_next_attempt_join(client: MSJobClient, jobs: Jobs, logs: LogServer) -> None:
     """A restart replaces all pods by others of the same names; their lines follow, with their attempt."""
     jobs.create(restart_policy="OnFailure")
