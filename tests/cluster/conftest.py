@@ -110,8 +110,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         if site.cluster is None:
             result.sections += elsewhere.witnesses(site)
         else:
-            site.cluster.keep_logs(LOGS / item.name)
-            result.sections.append(("logs", f"of all components and pods: {LOGS / item.name}"))
+            kept = site.cluster.keep_logs(LOGS / f"{item.path.stem}-{item.name}")
+            result.sections.append(("logs", f"of all components and pods: {kept}"))
             result.sections += site.cluster.witnesses()
     if row is not None and (result.when == "call" or not result.passed):
         item.config.stash[REPORT].end(item.nodeid, row.args[0], row.args[1], result)
