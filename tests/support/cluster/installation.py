@@ -3,7 +3,7 @@
 import json
 import subprocess
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from support.cluster.site import DIST, Site, not_here
 from support.programs import ROOT
@@ -22,6 +22,22 @@ CONTROLLER: Final = "app.kubernetes.io/component=controller"
 """The label of its pods."""
 
 _SECONDS_TO_AVAILABLE: Final = 120.0
+
+
+class Memory(NamedTuple):
+    """What a container has, in MiB.
+
+    Attributes:
+        own: Memory that only its end gives back.
+        working_set: With pages of files that were used more than once, which the kernel takes away at need.
+    """
+
+    own: float
+    working_set: float
+
+    def __str__(self) -> str:
+        """Give it in words."""
+        return f"{self.own:.0f} MiB (working set {self.working_set:.0f} MiB)"
 
 
 class Installation:
@@ -79,11 +95,8 @@ class Installation:
         lease = self._site.client.get("coordination.k8s.io/v1/leases", "ms-operator-leader", NAMESPACE)
         return str(lease["spec"].get("holderIdentity") or "")
 
-    def memory(self) -> float:
-        """The working set of the operator's container in MiB, as its kubelet says; that is what a limit goes by.
-
-        Of several replicas, that of the one that has most.
-        """
+    def memory(self) -> Memory:
+        """The memory of the operator's container, as its kubelet says; of several, that of the one that has most."""
         return max(map(self._memory, self.pods()))
 
     def make(self, target: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -100,13 +113,14 @@ class Installation:
             timeout=300,
         )
 
-    def _memory(self, pod: Object) -> float:
+    def _memory(self, pod: Object) -> Memory:
         # Asked for so, the kubelet measures anew and leaves file systems out.
         path = f"/api/v1/nodes/{pod['spec']['nodeName']}/proxy/stats/summary?only_cpu_and_memory=true"
         summary = json.loads(self._site.client.request("GET", path))
         uid = pod["metadata"]["uid"]
         (found,) = [item["containers"] for item in summary["pods"] if item["podRef"]["uid"] == uid]
-        return sum(int(container["memory"]["workingSetBytes"]) for container in found) / 2**20
+        used = [container["memory"] for container in found]
+        return Memory(*(sum(int(item[name]) for item in used) / 2**20 for name in ("rssBytes", "workingSetBytes")))
 
 
 def _available(deployment: dict[str, Any]) -> bool:
