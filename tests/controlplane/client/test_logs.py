@@ -255,7 +255,7 @@ def test_the_log_is_rotated_while_nobody_listens(client: MSJobClient, jobs: Jobs
 
 
 def test_a_kubelet_that_does_not_know_its_pod_yet(client: MSJobClient, jobs: Jobs, logs: LogServer) -> None:
-    """One that was just started answers 404 for a pod that it has not looked at yet; the pod is there, so is its log."""
+    """One that was just started answers 404 for a pod that it has not looked at yet: the pod is there, and its log."""
     jobs.create(worker=1)
     jobs.run(2)
     with following(client, roles=["worker"]) as reader:
