@@ -28,37 +28,20 @@ done
 work=$(mktemp -d /tmp/ms-cluster.XXXXXX)
 group=${work##*/} # of all containers, as support/cluster/places.py has it
 
-# Removes files and control groups once nobody holds the other end of the pipe: this script, and what it runs, have ended.
-mkfifo "$work/alive"
-(
-    trap '' INT TERM HUP
-    cat <"$work/alive"
-    for _ in 1 2 3 4 5 6 7 8 9 10; do
-        for folder in /sys/fs/cgroup/"$group" /sys/fs/cgroup/*/"$group"; do
-            [ ! -d "$folder" ] || find "$folder" -depth -type d -exec rmdir {} + 2>/dev/null || true
-        done
-        rm -rf "$work" 2>/dev/null && break
-        sleep 1 # the kernel is still ending processes
+remove() {
+    for folder in /sys/fs/cgroup/"$group" /sys/fs/cgroup/*/"$group"; do
+        [ ! -d "$folder" ] || find "$folder" -depth -type d -exec rmdir {} + 2>/dev/null || true
     done
     # shellcheck disable=SC2086 # each is a folder
     [ -z "$made" ] || rmdir $made 2>/dev/null || true
-) &
-guard=$!
-exec 9>"$work/alive"
-
-clean() {
-    exec 9>&-
-    wait "$guard" || true
+    rm -rf "$work" 2>/dev/null
 }
-trap clean EXIT
+afterwards "$work" remove
 
-MSJOB_CLUSTER_WORK=$work TMPDIR=$work setpriv --pdeathsig KILL \
-    unshare --net --mount --pid --fork --kill-child --mount-proc sh -c '
-        mount --make-rshared /
-        for folder in /run '"$builtin"'; do
-            mount -t tmpfs tmpfs "$folder"
-        done
-        exec "$@"' cluster "$@" &
-child=$!
-trap 'kill -s KILL "$child"; wait "$child" || true; exit 130' INT TERM HUP
-wait "$child"
+export MSJOB_CLUSTER_WORK="$work" TMPDIR="$work"
+isolated --net sh -c '
+    mount --make-rshared /
+    for folder in /run '"$builtin"'; do
+        mount -t tmpfs tmpfs "$folder"
+    done
+    exec "$@"' cluster "$@"
