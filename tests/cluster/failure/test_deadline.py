@@ -1,6 +1,5 @@
 """`activeDeadlineSeconds` passes while a job trains."""
 
-import json
 from datetime import UTC, datetime
 
 import pytest
@@ -25,14 +24,7 @@ def test_while_it_trains(site: Site, live: Live, row: Row) -> None:
     live.wait_step(3)
     begin = datetime.fromisoformat(live.status()["startTime"])
     deadline = int((datetime.now(UTC) - begin).total_seconds()) + AHEAD
-    live.kubectl(
-        "patch",
-        "msjob",
-        "train",
-        "--type=merge",
-        "--patch",
-        json.dumps({"spec": {"runPolicy": {"activeDeadlineSeconds": deadline}}}),
-    )
+    live.patch_run_policy(activeDeadlineSeconds=deadline)
 
     failed = live.wait_condition("Failed", timeout=AHEAD + 20)
     assert failed["reason"] == "DeadlineExceeded"

@@ -15,7 +15,7 @@ from support.cluster.recovery import (
 )
 from support.cluster.report import Row
 from support.cluster.site import Site
-from support.cluster.trainings import training
+from support.cluster.trainings import unforgiving
 
 STEPS = 20
 
@@ -27,16 +27,7 @@ def test_worker(site: Site, live: Live, row: Row) -> None:
     The Worker hears SIGTERM and tells the others, so all save and leave after the same step, which is not made again.
     """
     live.make_claim()
-    live.submit(
-        training(
-            site.image("training"),
-            steps=STEPS,
-            sleep=0.3,
-            claim=True,
-            restart_policy="Never",
-            run_policy={"backoffLimit": 0},
-        )
-    )
+    live.submit(unforgiving(site.image("training"), steps=STEPS))
     live.wait_step(7)
 
     fault = time.monotonic()

@@ -7,14 +7,14 @@ from typing import Final
 import pytest
 
 from msjob.api import meta
-from support.cluster.continuity import made, measure_change
+from support.cluster.continuity import assert_made_once, measure_change
 from support.cluster.installation import Installation
 from support.cluster.live import Live, since
 from support.cluster.places import NODE
 from support.cluster.recovery import assert_restarts, assert_went_on, describe_ends, measure_first_step
 from support.cluster.report import Row
 from support.cluster.site import Site
-from support.cluster.trainings import training
+from support.cluster.trainings import unforgiving
 
 STEPS: Final = 20
 
@@ -22,16 +22,7 @@ STEPS: Final = 20
 def submit(site: Site, live: Live) -> None:
     """Let a job train that no failure may restart."""
     live.make_claim()
-    live.submit(
-        training(
-            site.image("training"),
-            steps=STEPS,
-            sleep=0.3,
-            claim=True,
-            restart_policy="Never",
-            run_policy={"backoffLimit": 0},
-        )
-    )
+    live.submit(unforgiving(site.image("training"), steps=STEPS))
     live.wait_step(7)
 
 
@@ -43,9 +34,7 @@ def assert_disrupted(live: Live, row: Row) -> None:
     assert failure["countsTowardsLimit"] is False
     assert "exitCode" not in failure
     assert failure["reason"] in {"Evicted", "Deleted"}
-    assert {pod: len(found) for pod, found in made(live, 1).items()} == dict.fromkeys(
-        ("scheduler-0", "worker-0", "worker-1"), 1
-    )
+    assert_made_once(live, 1)
     start = assert_went_on(live, row, steps=STEPS)
     assert start >= max(step.step for step in live.steps(0, 0))
     row.tell(f"`lastFailure`: {failure['pod']} {failure['reason']}; ends: {describe_ends(live)}")

@@ -7,19 +7,19 @@ import pytest
 
 from support.cluster.cluster import Cluster
 from support.cluster.continuity import (
+    assert_made_once,
     assert_undisturbed,
     last_checkpoint,
-    made,
     measure_change,
     wait_checkpoint,
 )
 from support.cluster.live import Live, since
 from support.cluster.outage import Outage
 from support.cluster.places import NODE
-from support.cluster.recovery import assert_restarts, assert_went_on, describe_ends, measure_first_step
+from support.cluster.recovery import assert_lost, assert_went_on, describe_ends, measure_first_step
 from support.cluster.report import Row
 from support.cluster.site import Site
-from support.cluster.trainings import training
+from support.cluster.trainings import training, unforgiving
 from support.testbed.waiting import wait_for
 
 SHORT: Final = 6
@@ -57,17 +57,7 @@ def test_short(site: Site, cluster: Cluster, live: Live, outage: Outage, row: Ro
 def test_long(site: Site, cluster: Cluster, live: Live, outage: Outage, row: Row) -> None:
     """The pods are told to go, and train on; once the node is back they save and go, and the job goes on from there."""
     live.make_claim()
-    live.submit(
-        training(
-            site.image("training"),
-            steps=STEPS_LONG,
-            every=2,
-            sleep=0.5,
-            claim=True,
-            restart_policy="Never",
-            run_policy={"backoffLimit": 0},
-        )
-    )
+    live.submit(unforgiving(site.image("training"), steps=STEPS_LONG, every=2, sleep=0.5))
     live.wait_step(3)
     live.wait_condition("Running")
 
@@ -94,19 +84,8 @@ def test_long(site: Site, cluster: Cluster, live: Live, outage: Outage, row: Row
     measure_change(live, row, back, "node back")
     measure_first_step(live, row, back, "node back")
     assert live.wait_finished() == "Succeeded"
-    assert_restarts(live, 1, 0)
-    failure = live.status()["lastFailure"]
-    told = {key: failure.get(key) for key in ("reason", "node", "attempt", "countsTowardsLimit", "exitCode")}
-    assert told == {
-        "reason": "NodeLost",
-        "node": NODE,
-        "attempt": 0,
-        "countsTowardsLimit": False,
-        "exitCode": None,
-    }
+    assert_lost(live)
     start = assert_went_on(live, row, steps=STEPS_LONG)
     assert start >= last, f"step {last} was made before the node came back, and again after {start}"
-    assert {pod: len(found) for pod, found in made(live, 1).items()} == dict.fromkeys(
-        ("scheduler-0", "worker-0", "worker-1"), 1
-    )
+    assert_made_once(live, 1)
     row.tell(f"ends: {describe_ends(live)}")

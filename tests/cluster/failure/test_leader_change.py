@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from support.cluster.cluster import Cluster
-from support.cluster.continuity import made
+from support.cluster.continuity import assert_made_once, made
 from support.cluster.faults import SHARED, kill_training
 from support.cluster.installation import NAMESPACE, Installation
 from support.cluster.live import Live, since
@@ -24,7 +24,6 @@ from support.cluster.trainings import training
 from support.testbed.waiting import wait_for
 
 STEPS: Final = 20
-PODS: Final = ("scheduler-0", "worker-0", "worker-1")
 
 
 @pytest.fixture
@@ -83,7 +82,7 @@ def change_leader(site: Site, live: Live, two: Installation, row: Row, remove: C
     measure_first_step(live, row, fault)
     assert live.wait_finished() == "Succeeded"
     assert live.status()["attempt"] == 1
-    assert {pod: len(found) for pod, found in made(live, 1).items()} == dict.fromkeys(PODS, 1)
+    assert_made_once(live, 1)
     assert_restarts(live, 1, 1)
     assert_blamed(live, "worker-1", exitCode=137, reason="Error", attempt=0, countsTowardsLimit=True)
     assert_went_on(live, row, steps=STEPS)

@@ -7,20 +7,19 @@ from typing import Final
 import pytest
 
 from support.cluster.cluster import Cluster
-from support.cluster.continuity import made, measure_change
+from support.cluster.continuity import PODS_OF_TWO, assert_made_once, measure_change
 from support.cluster.installation import Installation
 from support.cluster.live import Live, since
 from support.cluster.outage import Outage
 from support.cluster.places import NODE
-from support.cluster.recovery import assert_restarts, assert_went_on, measure_first_step
+from support.cluster.recovery import assert_lost, assert_went_on, measure_first_step
 from support.cluster.report import Row
 from support.cluster.site import Site
-from support.cluster.trainings import training
+from support.cluster.trainings import unforgiving
 from support.operator import Operator
 from support.testbed.waiting import wait_for
 
 STEPS: Final = 20
-PODS: Final = ("scheduler-0", "worker-0", "worker-1")
 FORCE: Final = 5
 
 
@@ -42,16 +41,7 @@ def elsewhere(cluster: Cluster, installation: Installation, outage: Outage) -> I
 def lose(site: Site, live: Live, outage: Outage, row: Row, **run_policy: int) -> float:
     """Let a job train that no failure may restart, and let its node go; give the moment of that."""
     live.make_claim()
-    live.submit(
-        training(
-            site.image("training"),
-            steps=STEPS,
-            sleep=0.3,
-            claim=True,
-            restart_policy="Never",
-            run_policy={"backoffLimit": 0, **run_policy},
-        )
-    )
+    live.submit(unforgiving(site.image("training"), steps=STEPS, **run_policy))
     live.wait_step(7)
     live.wait_condition("Running")
     fault = time.monotonic()
@@ -59,20 +49,6 @@ def lose(site: Site, live: Live, outage: Outage, row: Row, **run_policy: int) ->
     outage.wait_not_ready()
     row.measure("fault to the node not ready", since(fault))
     return fault
-
-
-def assert_lost(live: Live) -> None:
-    """The job was restarted once, which does not count, for a pod that was lost with its node."""
-    assert_restarts(live, 1, 0)
-    failure = live.status()["lastFailure"]
-    told = {key: failure.get(key) for key in ("reason", "node", "attempt", "countsTowardsLimit", "exitCode")}
-    assert told == {
-        "reason": "NodeLost",
-        "node": NODE,
-        "attempt": 0,
-        "countsTowardsLimit": False,
-        "exitCode": None,
-    }
 
 
 @pytest.mark.own
@@ -85,7 +61,7 @@ def test_comes_back(site: Site, live: Live, outage: Outage, row: Row) -> None:
     row.measure("fault to Stalled", since(fault))
     assert stalled["reason"] == "PodStuckTerminating"
     assert f"on node {NODE}, which is lost; set runPolicy.forceDeleteAfterSeconds" in stalled["message"]
-    assert live.pods(0).keys() == set(PODS)
+    assert live.pods(0).keys() == set(PODS_OF_TWO)
     assert not live.pods(1)
     assert_lost(live)
 
@@ -108,7 +84,7 @@ def test_by_force(site: Site, live: Live, outage: Outage, row: Row) -> None:
     measure_change(live, row, fault, "fault")
     (event,) = wait_for(lambda: site.client.events(live.namespace, reason="ForceDeletedPod"), 30, what="the event")
     assert event["type"] == "Warning"
-    assert event["message"] == f"Removed from lost nodes by force: {len(PODS)} pods"
+    assert event["message"] == f"Removed from lost nodes by force: {len(PODS_OF_TWO)} pods"
     wait_for(
         lambda: live.condition("Stalled").get("reason") == "Unschedulable",
         60,
@@ -123,5 +99,5 @@ def test_by_force(site: Site, live: Live, outage: Outage, row: Row) -> None:
     measure_first_step(live, row, back, "node back")
     assert live.wait_finished() == "Succeeded"
     assert_lost(live)
-    assert {pod: len(found) for pod, found in made(live, 1).items()} == dict.fromkeys(PODS, 1)
+    assert_made_once(live, 1)
     assert_went_on(live, row, steps=STEPS)

@@ -5,12 +5,12 @@ from typing import Final
 
 import pytest
 
-from support.cluster.continuity import made, measure_change
+from support.cluster.continuity import PODS_OF_TWO, assert_made_once, measure_change
 from support.cluster.live import Live
 from support.cluster.recovery import assert_restarts, assert_went_on, describe_ends, measure_first_step
 from support.cluster.report import Row
 from support.cluster.site import Site
-from support.cluster.trainings import training
+from support.cluster.trainings import unforgiving
 
 STEPS: Final = 20
 
@@ -19,16 +19,7 @@ STEPS: Final = 20
 def test_more_workers(site: Site, live: Live, row: Row) -> None:
     """All are begun anew once, with the new world size, and go on with the same losses; it is no restart."""
     live.make_claim()
-    live.submit(
-        training(
-            site.image("training"),
-            steps=STEPS,
-            sleep=0.3,
-            claim=True,
-            restart_policy="Never",
-            run_policy={"backoffLimit": 0},
-        )
-    )
+    live.submit(unforgiving(site.image("training"), steps=STEPS))
     live.wait_step(7)
 
     asked = time.monotonic()
@@ -44,9 +35,7 @@ def test_more_workers(site: Site, live: Live, row: Row) -> None:
     assert "lastFailure" not in live.status()
     assert {step.size for step in live.steps(0)} == {2}
     assert {(step.rank, step.size) for step in live.steps(1)} == {(0, 3), (1, 3), (2, 3)}
-    assert {pod: len(found) for pod, found in made(live, 1).items()} == dict.fromkeys(
-        ("scheduler-0", "worker-0", "worker-1", "worker-2"), 1
-    )
+    assert_made_once(live, 1, (*PODS_OF_TWO, "worker-2"))
     start = assert_went_on(live, row, steps=STEPS, workers=3)
     assert start >= max(step.step for step in live.steps(0, 0))
     row.tell(f"ends: {describe_ends(live)}")

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from msjob.api import meta
-from support.cluster.continuity import made, measure_change, uids
+from support.cluster.continuity import assert_made_once, measure_change, uids
 from support.cluster.live import Live, since
 from support.cluster.recovery import (
     assert_restarts,
@@ -34,7 +34,7 @@ def test_goes_on(site: Site, live: Live, row: Row) -> None:
     running = uids(live)
 
     asked = time.monotonic()
-    set_suspend(live, suspend=True)
+    live.patch_run_policy(suspend=True)
     idle = wait_for(lambda: without_active_pods(live), 60, what="no pod to be active", interval=0.1)
     # Whoever sees that no pod is active may count on what they had being free: those that are there have ended.
     left = {pod: found["status"]["phase"] for pod, found in live.pods().items()}
@@ -46,10 +46,10 @@ def test_goes_on(site: Site, live: Live, row: Row) -> None:
     assert "startTime" not in live.status()
     assert idle["replicaStatuses"].keys() == {"Scheduler", "Worker"}
     assert not site.client.list("v1/services", live.namespace, labels=f"{meta.LABEL_JOB_NAME}=train")
-    assert {pod: len(found) for pod, found in made(live, 0).items()} == dict.fromkeys(running, 1)
+    assert_made_once(live, 0, running)
 
     asked = time.monotonic()
-    set_suspend(live, suspend=False)
+    live.patch_run_policy(suspend=False)
     late = measure_change(live, row, asked, "resume")
     measure_first_step(live, row, asked, "resume")
     assert live.wait_finished() == "Succeeded"
@@ -61,12 +61,6 @@ def test_goes_on(site: Site, live: Live, row: Row) -> None:
     last = max(step.step for step in live.steps(0, 0))
     assert start >= last, f"step {last} was made, and made again: the checkpoint is of step {start}"
     row.tell(f"ends: {describe_ends(live)}")
-
-
-def set_suspend(live: Live, *, suspend: bool) -> None:
-    """Set `runPolicy.suspend` as a user, or a queue, does."""
-    patch = f'{{"spec":{{"runPolicy":{{"suspend":{str(suspend).lower()}}}}}}}'
-    live.kubectl("patch", "msjob", "train", "--type=merge", "--patch", patch)
 
 
 def without_active_pods(live: Live) -> Json:

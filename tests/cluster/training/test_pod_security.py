@@ -39,7 +39,7 @@ def test_restricted(site: Site, live: Live, row: Row) -> None:
     assert any(event["type"] == "Warning" and refusal in event["message"] for event in events)
     assert not any(name.startswith("worker") for name in live.pods())
 
-    live.kubectl("patch", "msjob", "train", "--type=merge", "--patch", '{"spec": {"runPolicy": {"suspend": true}}}')
+    live.patch_run_policy(suspend=True)
     live.wait_condition("Suspended")
     good["spec"]["runPolicy"]["suspend"] = False
     live.submit(good)

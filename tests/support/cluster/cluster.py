@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -13,6 +13,7 @@ from support.cluster.containerd import Containerd
 from support.cluster.images import Image
 from support.cluster.node import COREDNS, KUBE_PROXY, KUBELET, POLICIES, Node, make_network
 from support.cluster.places import ADDRESS, INSIDE, control_group, store_folder
+from support.cluster.witnesses import ask, last
 from support.testbed.binaries import find_node_programs
 from support.testbed.client import Object
 from support.testbed.controlplane import ControlPlane
@@ -27,8 +28,6 @@ _CONTROLLER_MANAGER: Final = ("--node-monitor-grace-period=12s",)
 _AGAIN: Final = 'while :; do "$@"; sleep 1; done'
 """kube-scheduler ends when it has missed that a pod was replaced by one of its name, as while the API server is away
 ("Scheduler cache is corrupted"). Elsewhere the kubelet of the control plane starts it again."""
-
-_LINES_SHOWN: Final = 60
 
 _API_SERVER: Final = (
     "--kubelet-preferred-address-types=InternalIP",  # its name is known to nobody
@@ -81,7 +80,7 @@ class Cluster:
         config = self.control_plane.folder / "scheduler.json"
         config.write_text(_scheduler_configuration(self.control_plane.kubeconfig_of(SCHEDULER)))
         scheduler: list[str | Path] = [programs.kube_scheduler, f"--config={config}", "--secure-port=0"]
-        self._run("kube-scheduler", ["sh", "-c", _AGAIN, "sh", *scheduler])
+        self.control_plane.programs.start("kube-scheduler", ["sh", "-c", _AGAIN, "sh", *scheduler])
         containerd = Containerd(self.control_plane.programs, store_folder())
         self.node = Node(self.control_plane, programs, containerd)
         self.node.start()
@@ -102,21 +101,11 @@ class Cluster:
 
     def witnesses(self) -> list[tuple[str, str]]:
         """What helps to see why a test failed, by title: jobs, pods, and the last that the operator said."""
-        kubectl = self.control_plane.kubectl()
-        asked = {
-            "jobs": ["get", "msjobs", "--all-namespaces", "--output=yaml"],
-            "pods": ["get", "pods", "--all-namespaces", "--output=wide"],
-            "events": ["get", "events", "--all-namespaces", "--sort-by=.metadata.creationTimestamp"],
-        }
-        found = []
-        for title, arguments in asked.items():
-            done = kubectl.completed(*arguments)
-            found.append((title, _last(done.stdout + done.stderr)))
         logs = sorted(
             self.node.pod_logs.glob("ms-operator-system_*/manager/*.log"), key=lambda log: log.stat().st_mtime
         )
-        found += [(f"the operator, {log.parent.parent.name}", _last(log.read_text())) for log in logs[-2:]]
-        return found
+        said = [(f"the operator, {log.parent.parent.name}", last(log.read_text())) for log in logs[-2:]]
+        return ask(self.control_plane.kubectl()) + said
 
     def volume(self, name: str, claim: str) -> Object:
         """A volume of the node for a claim, in a namespace of the volume's name; it goes with the cluster.
@@ -180,13 +169,6 @@ class Cluster:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-
-    def _run(self, name: str, command: Sequence[str | Path]) -> None:
-        self.control_plane.programs.start(name, command)
-
-
-def _last(text: str) -> str:
-    return "\n".join(text.splitlines()[-_LINES_SHOWN:])
 
 
 def make_control_group() -> None:

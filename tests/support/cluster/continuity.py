@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from support.cluster.cluster import Cluster
@@ -10,6 +11,9 @@ from support.cluster.recovery import decided, old_pods_gone
 from support.cluster.report import Row
 from support.testbed.client import MSJOBS, PODS
 from support.testbed.waiting import wait_for
+
+PODS_OF_TWO: Final = ("scheduler-0", "worker-0", "worker-1")
+"""Roles and indices of the pods of a job with a Scheduler and two Workers."""
 
 _STEP: Final = re.compile(r"\] epoch \S+ step (\d+)/")
 
@@ -26,6 +30,17 @@ def made(live: Live, attempt: int) -> dict[str, set[str]]:
         if item.resource == PODS and attempt_of(item.object) == attempt:
             found.setdefault(place_of(item.object), set()).add(item.uid)
     return found
+
+
+def assert_made_once(live: Live, attempt: int, pods: Iterable[str] = PODS_OF_TWO) -> None:
+    """Each of these pods was made once for an attempt, and no other.
+
+    Args:
+        live: The namespace.
+        attempt: The attempt.
+        pods: Roles and indices; those of a Scheduler and two Workers by default.
+    """
+    assert {pod: len(found) for pod, found in made(live, attempt).items()} == dict.fromkeys(pods, 1)
 
 
 def measure_change(

@@ -16,6 +16,7 @@ from typing import Final
 from support.cluster.installation import CONTROLLER, CRD, CRDS, DEPLOYMENT, NAMESPACE
 from support.cluster.pulling import pull
 from support.cluster.site import Site
+from support.cluster.witnesses import ask
 from support.programs import ROOT, run_program
 from support.testbed.client import ProxiedClient
 from support.testbed.errors import ApiError, HarnessError, UnreachableError, WaitTimeoutError
@@ -31,7 +32,6 @@ MANIFESTS: Final = ROOT / "build" / "e2e" / "manifests"
 
 _IMAGES: Final = {"operator": "OPERATOR_IMAGE", "training": "TRAINING_IMAGE", "training-ps": "TRAINING_PS_IMAGE"}
 _SECONDS_TO_ANSWER: Final = 30.0
-_LINES_SHOWN: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,17 +189,8 @@ class Elsewhere:
 
 def witnesses(site: Site) -> list[tuple[str, str]]:
     """What helps to see why a test failed there, by title: jobs, pods, events, and the last that the operator said."""
-    asked = {
-        "jobs": ("get", "msjobs", "--all-namespaces", "--output=yaml"),
-        "pods": ("get", "pods", "--all-namespaces", "--output=wide"),
-        "events": ("get", "events", "--all-namespaces", "--sort-by=.metadata.creationTimestamp"),
-        "the operator": ("logs", f"--namespace={NAMESPACE}", f"--selector={CONTROLLER}", "--prefix", "--tail=60"),
-    }
-    found = []
-    for title, arguments in asked.items():
-        done = site.kubectl.completed(*arguments)
-        found.append((title, "\n".join((done.stdout + done.stderr).splitlines()[-_LINES_SHOWN:])))
-    return found
+    logs = ("logs", f"--namespace={NAMESPACE}", f"--selector={CONTROLLER}", "--prefix", "--tail=60")
+    return ask(site.kubectl, {"the operator": logs})
 
 
 def _yes(value: str | None) -> bool:

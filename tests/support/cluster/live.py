@@ -74,6 +74,11 @@ class Live:
         """Run kubectl in the namespace, and give what it prints."""
         return self.site.kubectl.run("--namespace", self.namespace, *arguments, stdin=stdin, timeout=timeout)
 
+    def patch_run_policy(self, **fields: Any) -> None:
+        """Set fields of `spec.runPolicy` of the job `train`, as a user, or a queue, does."""
+        patch = _text({"spec": {"runPolicy": fields}})
+        self.kubectl("patch", "msjob", "train", "--type=merge", "--patch", patch)
+
     def job(self, name: str = "train") -> Json:
         """A job as it is stored."""
         return self.site.client.get(MSJOBS, name, self.namespace)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from typing import Final
 
 from support.cluster.live import Live, attempt_of, since
+from support.cluster.places import NODE
 from support.cluster.report import Row
 from support.jobs import Json
 from support.testbed.client import MSJOBS, PODS
@@ -71,6 +72,20 @@ def assert_restarts(live: Live, restarts: int, counted: int, name: str = "train"
     status = live.status(name)
     found = status.get("restarts", 0), status.get("restartsCountTowardsLimit", 0)
     assert found == (restarts, counted), status
+
+
+def assert_lost(live: Live) -> None:
+    """The job was restarted once, which does not count, for a pod that was lost with its node."""
+    assert_restarts(live, 1, 0)
+    failure = live.status()["lastFailure"]
+    told = {key: failure.get(key) for key in ("reason", "node", "attempt", "countsTowardsLimit", "exitCode")}
+    assert told == {
+        "reason": "NodeLost",
+        "node": NODE,
+        "attempt": 0,
+        "countsTowardsLimit": False,
+        "exitCode": None,
+    }
 
 
 def assert_went_on(live: Live, row: Row, *, steps: int, workers: int = 2, attempt: int = 1) -> int:

@@ -3,9 +3,8 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -91,9 +90,7 @@ class Report:
     def write(self) -> None:
         """Write facts and rows as JSON, where a file was named."""
         if self._path is not None:
-            rows: list[dict[str, Any]] = [
-                {name: getattr(row, name) for name in Row.__slots__} for row in self._rows.values() if row.outcome
-            ]
+            rows = [asdict(row) for row in self._rows.values() if row.outcome]
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._path.write_text(json.dumps({"facts": self.facts, "rows": rows}, indent=1))
 

@@ -83,6 +83,27 @@ def training(  # noqa: PLR0913 - keyword-only shortcuts
     return msjob(name, **roles, **fields)
 
 
+def unforgiving(image: str, *, steps: int, sleep: float = 0.3, every: int = 5, **run_policy: int) -> Json:
+    """A training with checkpoints on the claim that no failure may restart: what restarts it all the same is none.
+
+    Args:
+        image: The image of samples/training.
+        steps: Of its one epoch.
+        sleep: Seconds to wait after each step.
+        every: Steps from one checkpoint to the next.
+        **run_policy: More fields of `spec.runPolicy`.
+    """
+    return training(
+        image,
+        steps=steps,
+        sleep=sleep,
+        every=every,
+        claim=True,
+        restart_policy="Never",
+        run_policy={"backoffLimit": 0, **run_policy},
+    )
+
+
 def faulty(statement: str, *, step: int, rank: int | None = None) -> list[str]:
     """The command of Workers that train, of which some do something odd after a step of the first attempt.
 
