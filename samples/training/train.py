@@ -7,7 +7,8 @@ inside of `init()`, once all Workers have gone.
 Every step takes one batch of the whole job. Each Worker computes the gradients of its share, and the sums of all are
 applied by all, so the Workers keep the same weights, and the loss does not depend on how many they are.
 
-Started again, it goes on with the newest checkpoint. At SIGTERM it saves one and ends with exit code 143.
+Started again, it goes on with the newest checkpoint. At SIGTERM it saves one and ends with exit code 143; where the
+others do not come to the end of their step, because one of them has fallen, it ends without.
 """
 
 from __future__ import annotations  # MindSpore for GPU comes with Python 3.7
@@ -16,6 +17,7 @@ import argparse
 import os
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -93,6 +95,40 @@ class Checkpoints:
         return sorted(self.folder.glob("step-*.ckpt"))
 
 
+class Stop:
+    """Whether this process was told to stop (SIGTERM), and what ends it.
+
+    Python runs a handler between two steps of its own, so a process that waits in MindSpore for one that has fallen
+    would stay until it is killed. A thread hears of the signal all the same.
+    """
+
+    def __init__(self, patience: float) -> None:
+        self.told, self._agreed = False, threading.Event()
+        heard, tells = os.pipe()
+        os.set_blocking(tells, False)
+        signal.set_wakeup_fd(tells)
+        signal.signal(signal.SIGTERM, self._hear)
+        threading.Thread(target=self._watch, args=(heard, patience), daemon=True).start()
+
+    def agree(self) -> None:
+        """Say that all make no more steps, so that this process ends by itself."""
+        self._agreed.set()
+
+    def leave(self, why: str) -> None:
+        """End at once: an ordinary end waits for the Scheduler, which may have gone."""
+        print(f"stops: {why} (SIGTERM)", flush=True)
+        os._exit(128 + signal.SIGTERM)
+
+    def _hear(self, *_: object) -> None:
+        self.told = True
+
+    def _watch(self, heard: int, patience: float) -> None:
+        while os.read(heard, 1) != bytes([signal.SIGTERM]):
+            pass
+        if not self._agreed.wait(patience):
+            self.leave(f"told to, and still waits for others after {patience:g} s")
+
+
 def make_data(samples: int) -> tuple[np.ndarray, np.ndarray]:
     """Make points around the centres of classes, the same on each call."""
     random = np.random.default_rng(1)
@@ -114,6 +150,7 @@ def options() -> argparse.Namespace:
     add("batch", int, 64, "samples of a step, shared by all Workers")
     add("checkpoints", Path, "checkpoints", "folder of the checkpoints")
     add("every", int, 10, "steps from one checkpoint to the next")
+    add("patience", float, 5, "seconds that a process waits for the others once it was told to stop")
     add("sleep", float, 0, "seconds to wait after each step, to look at a job that runs")
     return parser.parse_args()
 
@@ -123,13 +160,12 @@ def main() -> int:
     given = options()
     ms.set_context(mode=ms.PYNATIVE_MODE)  # on the device that this MindSpore was built for
     ms.set_seed(1)
+    if os.environ.get("MS_ROLE") != "MS_SCHED":  # a Scheduler has nothing to save, and runs no Python while it waits
+        stop = Stop(given.patience)
     group = Group()
     if given.batch < group.size:
         group.say(f"--batch {given.batch} is too small: {group.size} Workers share it")
         return 2
-
-    told = []
-    signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
 
     points, labels = make_data(given.steps * given.batch)
     network = nn.SequentialCell(nn.Dense(FEATURES, 64), nn.ReLU(), nn.Dense(64, CLASSES))
@@ -153,13 +189,14 @@ def main() -> int:
         optimizer(tuple(group.sum(gradient) for gradient in gradients))
 
         # Whoever is told to stop tells the others, so that all leave after the same step and nobody waits in vain.
-        loss, stops = group.sum(ms.Tensor([float(loss), len(told)], ms.float32)).asnumpy()
+        loss, stops = group.sum(ms.Tensor([float(loss), stop.told], ms.float32)).asnumpy()
         group.say(f"epoch {epoch + 1}/{given.epochs} step {step + 1}/{steps} loss {loss:.6f}")
+        if stops:
+            stop.agree()
         if stops or (step + 1) % given.every == 0 or step + 1 == steps:
             checkpoints.save(optimizer, step + 1)
         if stops:
-            group.say("stops: a Worker was told to (SIGTERM)")
-            return 128 + signal.SIGTERM
+            stop.leave("a Worker was told to")
         time.sleep(given.sleep)
 
     # Not a sum over the Workers: each computes it with its own weights, so that one can see that they are the same.

@@ -232,6 +232,11 @@ MUTATIONS: Final = (
         "if (pod.finished_at - pod.started_at).total_seconds() < job.topology_timeout:",
         "if (pod.finished_at - pod.started_at).total_seconds() <= job.topology_timeout + 3:",
     ),
+    Mutation("closing.py", "a pod is waited for without an end", " < timedelta(seconds=CLOSING_SECONDS)", ""),
+    Mutation("closing.py", "a clock that is ahead is waited for", "timedelta(0) <= now", "now"),
+    Mutation(
+        "closing.py", "a pod is deleted while its kubelet clears up", "timedelta(0) <= now", "timedelta(9) <= now"
+    ),
     Mutation(
         "forced.py",
         "pods are removed by force from nodes that answer",

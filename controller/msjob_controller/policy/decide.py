@@ -18,6 +18,7 @@ from msjob.api import (
 from msjob.workload.notices import notices
 from msjob_controller.policy import (
     cleanup,
+    closing,
     conditions,
     counts,
     deadline,
@@ -70,12 +71,14 @@ def decide(job: Job, status: Mapping[str, Any], observed: Observed, now: datetim
         decision = _unfinished(job, status, observed, now)
         listed = decision.status.get("conditions") or []
         waits += [wait for wait in stalled.timers(listed, observed, now) if wait]
+    left = closing.kept(decision.delete_pods, observed, now).union(force)
     if decision.delete_pods:
+        # Those that are left alone for now, too.
         waits.append(DELETED_SECONDS)
     return replace(
         decision,
         force_delete_pods=force,
-        delete_pods=tuple(key for key in decision.delete_pods if key not in force),
+        delete_pods=tuple(key for key in decision.delete_pods if key not in left),
         requeue_after=_soonest([decision.requeue_after, *waits]),
     )
 

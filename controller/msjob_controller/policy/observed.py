@@ -73,6 +73,7 @@ class Pod:
         asked_to_go: when its deletion was asked for.
         gone_by: its deletion timestamp, by which it should be gone.
         lingering: its `mindspore` container has ended and another container still runs.
+        closing: all its containers have ended for good, and its phase does not say so yet.
         exit_code: of the container to blame, if one ended: `mindspore`, else a failed init container.
         container: the container to blame, likewise.
         exit_codes: of all containers that have ended, by name.
@@ -102,6 +103,7 @@ class Pod:
     asked_to_go: datetime | None = None
     gone_by: datetime | None = None
     lingering: bool = False
+    closing: bool = False
     exit_code: int | None = None
     container: str = meta.CONTAINER
     exit_codes: Mapping[str, int] = field(default_factory=dict)

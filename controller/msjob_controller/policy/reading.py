@@ -94,6 +94,7 @@ def read_pod(item: Json) -> Pod | None:
         deleting=asked_to_go is not None,
         asked_to_go=asked_to_go,
         gone_by=parse_time(metadata.get("deletionTimestamp")),
+        closing=not kubelet_restarts and status.get("phase") == "Running" and _all_ended(status),
         lingering=outcome.ended and _others_run(containers.values()),
         exit_code=ended.get("exitCode"),
         container=name,
@@ -203,6 +204,13 @@ def _others_run(containers: Iterable[Json]) -> bool:
     return any(
         container.get("name") != meta.CONTAINER and (container.get("state") or {}).get("running") is not None
         for container in containers
+    )
+
+
+def _all_ended(status: Json) -> bool:
+    kinds = ("containerStatuses", "initContainerStatuses")
+    return bool(status.get(kinds[0])) and all(
+        _state(container, "terminated") for kind in kinds for container in status.get(kind) or []
     )
 
 

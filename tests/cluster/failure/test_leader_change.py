@@ -64,7 +64,7 @@ def test_deleted(site: Site, live: Live, two: Installation, row: Row) -> None:
 def change_leader(site: Site, live: Live, two: Installation, row: Row, remove: Callable[[str], None]) -> None:
     """Kill a Worker, and remove the leader once the old pods are told to go and before the last is gone."""
     live.make_claim()
-    live.submit(training(site.image("training"), steps=STEPS, sleep=0.3, claim=True, pod=SHARED, scheduler_pod=SHARED))
+    live.submit(training(site.image("training"), steps=STEPS, sleep=0.3, claim=True, pod=SHARED))
     live.wait_step(7)
     leader = two.leader()
     pod = leader.partition("_")[0]

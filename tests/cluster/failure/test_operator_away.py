@@ -71,7 +71,7 @@ def stopped(installation: Installation) -> Iterator[Installation]:
 def test_absent(site: Site, live: Live, stopped: Installation, row: Row) -> None:
     """Once there is an operator, it restarts the job for the Worker that fell first, as if it had been there."""
     live.make_claim()
-    live.submit(training(site.image("training"), steps=STEPS, sleep=0.3, claim=True, pod=SHARED, scheduler_pod=SHARED))
+    live.submit(training(site.image("training"), steps=STEPS, sleep=0.3, claim=True, pod=SHARED))
     live.wait_step(7)
     live.wait_condition("Running")
 

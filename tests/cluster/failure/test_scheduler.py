@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from support.cluster.faults import SHARED, kill_training
+from support.cluster.faults import kill_training
 from support.cluster.live import Live, attempt_of, exit_code
 from support.cluster.recovery import (
     assert_blamed,
@@ -31,7 +31,7 @@ STEPS_ALONE = 40
 def test_whole_job(site: Site, live: Live, row: Row) -> None:
     """All pods are made anew, though the Workers still train; what they did until they are told to go is not lost."""
     live.make_claim()
-    live.submit(training(site.image("training"), steps=STEPS, sleep=0.3, claim=True, scheduler_pod=SHARED))
+    live.submit(training(site.image("training"), steps=STEPS, sleep=0.3, claim=True))
     live.wait_step(7)
 
     fault = time.monotonic()
@@ -60,7 +60,6 @@ def test_alone(site: Site, live: Live, row: Row) -> None:
             sleep=0.5,
             claim=True,
             scheduler_role={"restartScope": "Pod"},
-            scheduler_pod=SHARED,
             run_policy={"cleanPodPolicy": "None"},
             success_policy="AllWorkers",
         )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from textwrap import indent
 from typing import Any, Final
 
+from support.cluster.faults import SHARED
 from support.jobs import Json, msjob, role, template
 
 CHECKPOINTS = "/checkpoints"
@@ -52,7 +53,7 @@ def training(  # noqa: PLR0913 - keyword-only shortcuts
         scheduler_role: More fields of the role Scheduler, such as `restartScope`.
         worker_role: Likewise of the role Worker.
         pod: More fields of the Workers' pod spec.
-        scheduler_pod: Likewise of the Scheduler's.
+        scheduler_pod: Likewise of the Scheduler's, which shares its process namespace as in the samples.
         **fields: As for `support.jobs.msjob`.
     """
     told = {
@@ -74,7 +75,7 @@ def training(  # noqa: PLR0913 - keyword-only shortcuts
     roles: Json = {"worker": {**role(workers, worker, restart_policy), **(worker_role or {})}}
     if scheduler:
         lone = _pod(image, ["python", "train.py"], variables, {})
-        lone["spec"].update(scheduler_pod or {})
+        lone["spec"].update({**SHARED, **(scheduler_pod or {})})
         roles["scheduler"] = {**role(1, lone, restart_policy), **(scheduler_role or {})}
         if servers:
             roles["ps"] = role(servers, lone, restart_policy)

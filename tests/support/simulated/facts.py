@@ -10,6 +10,8 @@ from support.pods import START
 from support.simulated.cluster import Json, leaving
 from support.simulated.fates import Fate
 
+CLOSING: Final = 3
+"""Seconds that a kubelet has to clear up after a pod before that is deleted whatever its phase."""
 LONGEST: Final = 360
 AHEAD: Final = 2
 """Seconds by which a stored time may be ahead of the clock before it is mended."""
@@ -79,6 +81,12 @@ def is_over(item: Json) -> bool:
     listed = item["status"].get("containerStatuses") or []
     ended = "terminated" in main(item) or item["status"].get("phase") in ("Failed", "Succeeded")
     return ended and not any("running" in (entry.get("state") or {}) for entry in listed)
+
+
+def closes(item: Json) -> bool:
+    """Whether a pod is over for good and nobody deletes it, and its phase does not say so yet."""
+    over = is_over(item) and item["status"].get("phase") == "Running"
+    return over and item["spec"].get("restartPolicy", "Never") == "Never" and not leaving(item)
 
 
 def reasons(item: Json) -> set[str]:

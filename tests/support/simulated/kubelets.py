@@ -319,9 +319,19 @@ class Kubelets:
         state = {"exitCode": fate.code, "reason": reason, "startedAt": started, "finishedAt": stamp(int(ended))}
         phase = "Running" if self.sidecar and not leaving(item) else "Failed" if fate.code else "Succeeded"
         listed = [{"name": "mindspore", "state": {"terminated": state}}, *self._sidecar(running=phase == "Running")]
-        item = self.cluster.put(Kind.POD, item, status={"phase": phase, "containerStatuses": listed, **_kept(item)})
-        if leaving(item):
+        closes = phase != "Running" and not leaving(item)
+        told = {"phase": "Running" if closes else phase, "containerStatuses": listed, **_kept(item)}
+        item = self.cluster.put(Kind.POD, item, status=told)
+        if closes:
+            self.later(self.pace, lambda: self._at_node(fate.node, lambda: self._close(fate, phase)))
+        elif leaving(item):
             self.later(self.pace, lambda: self._at_node(fate.node, lambda: self._say_goodbye(fate)))
+
+    def _close(self, fate: Fate, phase: str) -> None:
+        """The kubelet has cleared up after a pod: it gets its last phase."""
+        item = self._item(fate)
+        if item is not None and not leaving(item):
+            self.cluster.put(Kind.POD, item, status={**item["status"], "phase": phase})
 
     def _say_goodbye(self, fate: Fate) -> None:
         """The kubelet is done with a pod: it asks for its deletion once more, without grace, and the pod is gone."""

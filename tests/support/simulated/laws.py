@@ -68,7 +68,7 @@ class Laws:
             assert not decision.delete_autoscaler, "the autoscaler is deleted while it is needed"
         if (decision.status.get("attempt") or 0) > (status.get("attempt") or 0):
             told = {*decision.delete_pods, *decision.force_delete_pods}
-            left = [pod.name for key, pod in seen.pods.items() if not pod.deleting and key not in told]
+            left = [p.name for key, p in seen.pods.items() if not (p.deleting or p.closing) and key not in told]
             assert not left, f"another attempt begins and {left} are not told to go"
         for key in decision.force_delete_pods:
             self._check_force(operator, job, operator.cache[Kind.POD][seen.pods[key].name])
@@ -109,6 +109,10 @@ class Laws:
         if force:
             self._check_force(operator, job, item)
             return
+        seen = operator.cache[Kind.POD][name]
+        since = facts.seconds(facts.main(seen).get("terminated", {}).get("finishedAt"))
+        early = facts.closes(seen) and since is not None and since <= operator.now < since + facts.CLOSING
+        assert not early, f"{name} is deleted while its kubelet clears up after it"
         if facts.attempt_of(item) < attempt or (job.suspended and not ended(known)):
             return
         if ended(known):

@@ -50,7 +50,7 @@ class Rest:
         assert self.status["observedGeneration"] == self.job.generation, "the status is about another spec"
         self._check_forced()
         self._check_stuck()
-        old = [n for n, pod in self.pods.items() if facts.attempt_of(pod) != self.attempt and not leaving(pod)]
+        old = [n for n, pod in self.pods.items() if facts.attempt_of(pod) != self.attempt and not self._goes(pod)]
         assert not old, f"{old} of an earlier attempt stay"
         self._check_not_done()
         if self.job.suspended:
@@ -73,6 +73,12 @@ class Rest:
         start = facts.seconds(since)
         return start is not None and seconds is not None and self.now > start + seconds + SLACK
 
+    def _goes(self, item: Json) -> bool:
+        """Whether a pod is being deleted, or will be once its kubelet has had the time to clear up after it."""
+        ended = self.fate(item).ended
+        early = ended is not None and self.operator.cluster.time <= ended + facts.CLOSING + 2 * SLACK
+        return leaving(item) or (facts.closes(item) and early)
+
     def _check_end(self) -> None:
         policy = self.job.clean_pod_policy or "Running"
         ttl = self.job.run_policy.ttl_seconds_after_finished
@@ -81,7 +87,7 @@ class Rest:
         for name, pod in self.pods.items():
             stays = policy == "None" or (policy == "Running" and facts.is_over(pod))
             stays = stays and facts.attempt_of(pod) >= self.attempt
-            assert stays or leaving(pod), f"{name} stays after the end"
+            assert stays or self._goes(pod), f"{name} stays after the end"
         self._check_forced()
         host = self.job.host_role
         if self.service is not None and host is not None:
@@ -112,7 +118,7 @@ class Rest:
             assert hangs, "a pod is said to hang that is gone"
 
     def _check_suspended(self) -> None:
-        assert all(leaving(pod) for pod in self.pods.values()), "a suspended job keeps pods"
+        assert all(self._goes(pod) for pod in self.pods.values()), "a suspended job keeps pods"
         assert self.service is None, "a suspended job keeps its Service"
         assert self.autoscaler is None, "a suspended job is scaled"
         if not self.pods:
@@ -172,7 +178,7 @@ class Rest:
         if facts.coordinated(self.job):
             assert self.status.get("workerReplicas") == self.job.replicas(Role.WORKER), "it is not scaled"
         surplus = [
-            name for name, pod in self.pods.items() if not leaving(pod) and pod not in list(self.present.values())
+            name for name, pod in self.pods.items() if not self._goes(pod) and pod not in list(self.present.values())
         ]
         assert not surplus, f"{surplus} are not needed"
         due = facts.seconds(self.status.get("nextRestartTime"))
