@@ -198,6 +198,7 @@ certify: CLUSTER_IMAGES = all
 certify: cluster-images ## Run every row of the cluster tier, and the oldest Kubernetes, and write docs/certification.md (an hour)
 	@rm -rf $(CERTIFY)
 	-@MSJOB_CERTIFY=$(CERTIFY)/cluster.json sh tools/cluster.sh $(BIN)/pytest tests/cluster
+	@test -f $(CERTIFY)/cluster.json  # else no row was run
 	-@$(MAKE) --no-print-directory test-oldest PYTEST_ARGS=--junitxml=$(CERTIFY)/oldest.xml
 	@PYTHONPATH=tests:tools $(BIN)/python -m support.cluster.certification $(CERTIFY)/cluster.json $(CERTIFY)/oldest.xml
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from support.cluster.cluster import Cluster
-from support.cluster.faults import SHARED, kill_training
+from support.cluster.faults import kill_training
 from support.cluster.live import Live
 from support.cluster.recovery import (
     assert_blamed,
@@ -17,7 +17,7 @@ from support.cluster.recovery import (
 )
 from support.cluster.report import Row
 from support.cluster.site import Site
-from support.cluster.trainings import training
+from support.cluster.trainings import SHARED, training
 
 STEPS = 20
 PATIENCE = {"TRAIN_PATIENCE": "0.2"}

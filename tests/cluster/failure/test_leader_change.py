@@ -8,7 +8,7 @@ import pytest
 
 from support.cluster.cluster import Cluster
 from support.cluster.continuity import assert_made_once, made
-from support.cluster.faults import SHARED, kill_training
+from support.cluster.faults import kill_training
 from support.cluster.installation import NAMESPACE, Installation
 from support.cluster.live import Live, since
 from support.cluster.recovery import (
@@ -20,7 +20,7 @@ from support.cluster.recovery import (
 )
 from support.cluster.report import Row
 from support.cluster.site import Site
-from support.cluster.trainings import training
+from support.cluster.trainings import SHARED, training
 from support.testbed.waiting import wait_for
 
 STEPS: Final = 20

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 
 from support.cluster.continuity import assert_undisturbed, measure_change
-from support.cluster.faults import SHARED, kill_training
+from support.cluster.faults import kill_training
 from support.cluster.installation import NAMESPACE, Installation
 from support.cluster.live import Live, since
 from support.cluster.recovery import (
@@ -19,7 +19,7 @@ from support.cluster.recovery import (
 )
 from support.cluster.report import Row
 from support.cluster.site import Site
-from support.cluster.trainings import training
+from support.cluster.trainings import SHARED, training
 from support.jobs import Json
 from support.testbed.waiting import wait_for
 

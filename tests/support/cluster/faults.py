@@ -3,13 +3,6 @@
 from typing import Final
 
 from support.cluster.live import Live
-from support.jobs import Json
-
-SHARED: Final[Json] = {"shareProcessNamespace": True}
-"""Of a pod whose training can be killed from within.
-
-The kernel protects process 1 of a namespace from all others in it, and by this the training is not process 1.
-"""
 
 _KILL: Final = """\
 import os, signal

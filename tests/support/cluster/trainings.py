@@ -4,11 +4,15 @@ from collections.abc import Mapping
 from textwrap import indent
 from typing import Any, Final
 
-from support.cluster.faults import SHARED
 from support.jobs import Json, msjob, role, template
 
 CHECKPOINTS = "/checkpoints"
 CLAIM = "checkpoints"
+SHARED: Final[Json] = {"shareProcessNamespace": True}
+"""Of a pod whose training can be killed from within.
+
+The kernel protects process 1 of a namespace from all others in it, and by this the training is not process 1.
+"""
 
 
 def training(  # noqa: PLR0913 - keyword-only shortcuts
