@@ -116,7 +116,8 @@ def facts(client: Client, images: Mapping[str, str] | None = None) -> dict[str, 
     found = {
         "Kubernetes": version,
         "container runtime": info["containerRuntimeVersion"],
-        "node": f"{info['osImage']}, Linux {info['kernelVersion']}, {size['cpu']} cores, {memory:.0f} GiB",
+        # What a distribution adds to the kernel's version says nothing to others.
+        "node": f"{info['osImage']}, Linux {info['kernelVersion'].partition('-')[0]}, {size['cpu']} cores, {memory:.0f} GiB",
     }
     if len(nodes) > 1:
         found["nodes"] = f"{len(nodes)}; that is one of them"
