@@ -113,11 +113,11 @@ def facts(client: Client, images: Mapping[str, str] | None = None) -> dict[str, 
     node = nodes[0]["status"]
     info, size = node["nodeInfo"], node["capacity"]
     memory = int(str(size["memory"]).removesuffix("Ki")) / 2**20
+    kernel = str(info["kernelVersion"]).partition("-")[0]  # what a distribution adds says nothing to others
     found = {
         "Kubernetes": version,
         "container runtime": info["containerRuntimeVersion"],
-        # What a distribution adds to the kernel's version says nothing to others.
-        "node": f"{info['osImage']}, Linux {info['kernelVersion'].partition('-')[0]}, {size['cpu']} cores, {memory:.0f} GiB",
+        "node": f"{info['osImage']}, Linux {kernel}, {size['cpu']} cores, {memory:.0f} GiB",
     }
     if len(nodes) > 1:
         found["nodes"] = f"{len(nodes)}; that is one of them"
