@@ -20,7 +20,10 @@ from msjob_controller.policy.reading import read_pod
 Json = dict[str, Any]
 
 FIRST_BATCH: Final = 16
-"""Pods created at once before it is known whether any can be; each good batch doubles (as client-go does from 1)."""
+"""Pods created at once before it is known whether any can be (client-go begins with 1, and doubles)."""
+IN_FLIGHT: Final = 32
+"""Pods of one job that are being created at the same time: half of what a transport has in flight, so that other jobs
+need not wait until all pods of a large one are there. More makes an API server no faster."""
 
 
 class NameTakenError(Exception):
@@ -114,23 +117,35 @@ class Actions:
         return failures
 
     async def create_pods(self, rendered: Rendered, keys: Iterable[PodKey], facts: Facts) -> tuple[int, list[Failure]]:
-        """Create pods in batches that grow while all goes well, and stop at the first batch that does not.
+        """Create pods: a few, and if all goes well the others, until one of them cannot be made.
 
         Returns:
             How many are there now, and what failed.
         """
         waiting = list(keys)
-        size, made = FIRST_BATCH, 0
-        while waiting:
-            batch, waiting = waiting[:size], waiting[size:]
-            bodies = (rendered.pod(role, index, facts) for role, index in batch)
-            results = await asyncio.gather(*(self._create("v1", "pods", body, self._cluster.pods) for body in bodies))
-            failures = [failure for failure in results if failure is not None]
-            made += len(batch) - len(failures)
-            if failures:
-                return made, failures
-            size *= 2
-        return made, []
+        made, failures = await self._create_some(rendered, waiting[:FIRST_BATCH], facts)
+        if failures:
+            return made, failures
+        more, failures = await self._create_some(rendered, waiting[FIRST_BATCH:], facts)
+        return made + more, failures
+
+    async def _create_some(self, rendered: Rendered, keys: list[PodKey], facts: Facts) -> tuple[int, list[Failure]]:
+        """Create pods, so many at a time, and begin no other once one has failed."""
+        made, failures, coming = 0, list[Failure](), iter(keys)
+
+        async def create() -> None:
+            nonlocal made
+            for role, index in coming:
+                failure = await self._create("v1", "pods", rendered.pod(role, index, facts), self._cluster.pods)
+                if failure is None:
+                    made += 1
+                else:
+                    failures.append(failure)
+                if failures:
+                    return
+
+        await asyncio.gather(*(create() for _ in range(min(IN_FLIGHT, len(keys)))))
+        return made, failures
 
     async def create_autoscaler(self, rendered: Rendered, facts: Facts) -> list[Failure]:
         """Create the HorizontalPodAutoscaler."""

@@ -71,8 +71,8 @@ MUTATIONS: Final = (
     Mutation(
         "cleanup.py",
         "pods of attempts that were given up stay",
-        "not pod.deleting and (is_old(pod, status) or _goes(policy, pod))",
-        "not pod.deleting and _goes(policy, pod)",
+        "in given_up | (going - settling)",
+        "in going - settling",
     ),
     Mutation(
         "cleanup.py",
@@ -370,6 +370,13 @@ MUTATIONS: Final = (
         'return coordinated(job) and status.get("workerReplicas") != job.replicas(Role.WORKER)',
         'return coordinated(job) and status.get("workerReplicas") is None',
     ),
+    Mutation("settle.py", "pods of a job that succeeded are left for ever", "0 <= ago < SETTLE_SECONDS", "0 <= ago"),
+    Mutation("settle.py", "an end that lies ahead is waited for", "0 <= ago < SETTLE", "ago < SETTLE"),
+    Mutation("settle.py", "pods go the moment their job succeeds", "0 <= ago < SETTLE", "ago < 0 < SETTLE"),
+    Mutation(
+        "settle.py", "pods of a job that failed are waited for", "ConditionType.SUCCEEDED)", "ConditionType.CREATED)"
+    ),
+    Mutation("cleanup.py", "nobody comes back for pods that settle", "left if settling else None", "None"),
     Mutation(
         "skew.py",
         "times ahead of the clock are believed",

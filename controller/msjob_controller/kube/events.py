@@ -6,6 +6,9 @@ counted, and no reconcile ever waits for one or fails because of one.
 An event that repeats (same object, type, reason and message) raises the count of the first instead of making another.
 Each reason of an object has 25 new events at once and then one every five minutes (client-go has these figures for the
 object as a whole, where a flood of one reason hides all others).
+
+While there is other work, an event waits a few seconds for the end of it: when hundreds of jobs come at once, pods are
+made first, and then told of.
 """
 
 import asyncio
@@ -37,6 +40,10 @@ _REFILL: Final = 1 / 300
 _REMEMBERED: Final = 4096
 """Events whose repetition is recognised, and reasons whose rate is."""
 _ATTEMPTS: Final = 5
+_DEFERRED: Final = 5.0
+"""Seconds that an event waits for other work at most."""
+_LOOKS: Final = 0.05
+"""Seconds between two looks whether there is other work."""
 _FIRST_PAUSE: Final = 1.0
 _LONGEST_PAUSE: Final = 30.0
 _WORKERS: Final = 4
@@ -60,6 +67,8 @@ class _Pending:
     count: int
     first: str
     last: str
+    since: float
+    """Monotonic seconds."""
     sequence: int
     """Part of the name of the event: names tell the order in which events were reported, however they are written."""
 
@@ -79,7 +88,8 @@ class EventRecorder:
         transport: The API server.
         component: Who reports.
         instance: Which replica reports; the host name by default.
-        capacity: Different events that may wait to be written.
+        capacity: Different events that may wait to be written. From half of it on they wait for nothing else.
+        busy: Whether there is work that comes first.
         now: Wall clock, for the times of events.
         clock: Monotonic seconds, for the rate.
 
@@ -93,7 +103,8 @@ class EventRecorder:
         *,
         component: str = "ms-operator",
         instance: str | None = None,
-        capacity: int = 1000,
+        capacity: int = 4000,
+        busy: Callable[[], bool] = lambda: False,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -102,6 +113,8 @@ class EventRecorder:
         self._component = component
         self._instance = instance or socket.gethostname()
         self._capacity = capacity
+        self._others_work = busy
+        self._hurries = False
         self._now = now
         self._clock = clock
         self._queue: KeyedQueue[_Key] = KeyedQueue(base=_FIRST_PAUSE, cap=_LONGEST_PAUSE)
@@ -142,7 +155,7 @@ class EventRecorder:
             "resourceVersion": meta.get("resourceVersion"),
         }
         involved = {name: value for name, value in involved.items() if value}
-        self._pending[key] = _Pending(involved, 1, stamp, stamp, next(self._sequence))
+        self._pending[key] = _Pending(involved, 1, stamp, stamp, self._clock(), next(self._sequence))
         self._idle.clear()
         self._queue.add(key)
 
@@ -155,9 +168,12 @@ class EventRecorder:
     async def flush(self, seconds: float = 2.0) -> bool:
         """Wait until everything reported so far is written or dropped, but no longer than so many seconds.
 
+        From now on events wait for no other work.
+
         Returns:
             Whether it is.
         """
+        self._hurries = True
         try:
             async with asyncio.timeout(seconds):
                 await self._idle.wait()
@@ -167,6 +183,8 @@ class EventRecorder:
 
     async def _work(self) -> None:
         while (key := await self._queue.get()) is not None:
+            while self._waits(key):  # noqa: ASYNC110 - other work does not tell of its end
+                await asyncio.sleep(_LOOKS)
             pending = self._pending.pop(key, None)
             if pending is None:  # A retry came due after a newer occurrence had taken it along.
                 self._queue.done(key)
@@ -186,6 +204,12 @@ class EventRecorder:
                 self._queue.done(key)
                 if not self._pending and not self._busy:
                     self._idle.set()
+
+    def _waits(self, key: _Key) -> bool:
+        pending = self._pending.get(key)
+        if pending is None or self._hurries or len(self._pending) > self._capacity / 2:
+            return False
+        return self._clock() - pending.since < _DEFERRED and self._others_work()
 
     async def _write(self, key: _Key, pending: _Pending) -> None:
         written = self._written.get(key)

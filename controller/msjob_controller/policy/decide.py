@@ -132,15 +132,15 @@ def stall(status: Mapping[str, Any], reason: Reason, message: str, now: datetime
 
 def _finished(job: Job, status: Mapping[str, Any], observed: Observed, now: datetime) -> Decision:
     """Nothing changes any more; what is left is removed, and in the end the job itself."""
-    pods, service = cleanup.leftovers(job, status, observed)
+    gone = cleanup.leftovers(job, status, observed, now)
     left = expiry.time_left(job, status, now)
     return Decision(
         dict(status),
-        delete_pods=pods,
-        delete_service=service,
+        delete_pods=gone.pods,
+        delete_service=gone.service,
         delete_autoscaler=cleanup.autoscaler_there(observed),
         delete_job=left == 0,
-        requeue_after=left or None,
+        requeue_after=_soonest([left, gone.wait]) or None,
     )
 
 

@@ -21,7 +21,7 @@ def time_left(job: Job, status: Mapping[str, Any], now: datetime) -> float | Non
 
 def remaining_ttl(status: Mapping[str, Any], ttl: int | None, now: datetime) -> float | None:
     """Seconds until a job that ended as its status says has been over for its time to live."""
-    return remaining(_completed_at(status), ttl, now)
+    return remaining(completed_at(status), ttl, now)
 
 
 def of_unreadable(obj: Mapping[str, Any]) -> int | None:
@@ -38,7 +38,7 @@ def of_unreadable(obj: Mapping[str, Any]) -> int | None:
     return ttl if isinstance(ttl, int) and not isinstance(ttl, bool) and ttl >= 0 else None
 
 
-def _completed_at(status: Mapping[str, Any]) -> datetime | None:
+def completed_at(status: Mapping[str, Any]) -> datetime | None:
     """When the job ended. The Go operator leaves completionTime out on some paths; its condition has the time, too."""
     listed = status.get("conditions") or []
     ended = (conditions.find(listed, kind) for kind in FINISHED if conditions.is_true(listed, kind))

@@ -12,6 +12,8 @@ from support.simulated.fates import Fate
 
 CLOSING: Final = 3
 """Seconds that a kubelet has to clear up after a pod before that is deleted whatever its phase."""
+SETTLING: Final = 10
+"""Seconds that pods have to end by themselves once their job has succeeded."""
 LONGEST: Final = 360
 AHEAD: Final = 2
 """Seconds by which a stored time may be ahead of the clock before it is mended."""

@@ -119,6 +119,9 @@ class Laws:
             policy = job.clean_pod_policy or "Running"
             over = policy == "Running" and facts.is_over(operator.cache[Kind.POD][name])
             assert policy != "None", f"{name} is deleted after the end"
+            done, settled = facts.seconds(known["status"].get("completionTime")), operator.now - facts.SETTLING
+            fresh = is_true(known, "Succeeded") and done is not None and settled < done <= operator.now
+            assert not (fresh and facts.shows_run(seen) and not facts.is_over(seen)), f"{name} has no time to end"
             assert not over, f"{name} is over and is deleted"
             return
         replaced = {entry["uid"] for entry in status.get("replacements") or []}

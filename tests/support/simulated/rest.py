@@ -87,13 +87,20 @@ class Rest:
         for name, pod in self.pods.items():
             stays = policy == "None" or (policy == "Running" and facts.is_over(pod))
             stays = stays and facts.attempt_of(pod) >= self.attempt
-            assert stays or self._goes(pod), f"{name} stays after the end"
+            assert stays or self._goes(pod) or self._settles(pod), f"{name} stays after the end"
         self._check_forced()
         host = self.job.host_role
         if self.service is not None and host is not None:
             behind = self.pods.get(self.job.pod_name(host, 0))
             over = behind is not None and facts.is_over(behind)
-            assert policy == "None" or (policy == "Running" and over), "the Service stays after the end"
+            stays = policy == "None" or (policy == "Running" and over) or (behind is not None and self._settles(behind))
+            assert stays, "the Service stays after the end"
+
+    def _settles(self, pod: Json) -> bool:
+        """Whether a pod still runs of a job that has just succeeded."""
+        runs = facts.shows_run(pod) and not facts.is_over(pod) and facts.attempt_of(pod) >= self.attempt
+        succeeded = is_true(self.item, "Succeeded")
+        return runs and succeeded and not self.late(self.status["completionTime"], facts.SETTLING)
 
     def _check_forced(self) -> None:
         limit = self.job.run_policy.force_delete_after_seconds

@@ -1,11 +1,14 @@
 """Passes that remove, restart and scale: what is written in which order, and what is not when a write fails."""
 
+import asyncio
 from typing import Any
 
 import pytest
 from aiohttp import web
 
-from msjob_controller.kube.errors import Conflict
+from msjob_controller.actions import FIRST_BATCH, IN_FLIGHT
+from msjob_controller.kube.errors import Conflict, Forbidden
+from msjob_controller.kube.transport import Transport
 from msjob_controller.reconciler import RetryLaterError
 from support.apiserver import status
 from support.pods import stamp
@@ -163,12 +166,15 @@ class TestExpiry:
         await operator.hear()
         await operator.reconcile()
         assert operator.state()[-1] == "Succeeded=True"
+        operator.now = 10
+        await operator.reconcile()
+        assert operator.api.names("pods") == ["train-worker-0"]
         operator.api.requests.clear()
 
     async def test_deleted(self, operator: Shell) -> None:
         """It is looked at when its time comes, and deleted in the state that was judged, with all that it owns."""
         await self.finished(operator)
-        assert await operator.reconcile() == 30
+        assert await operator.reconcile() == 20
         operator.now = 29.5
         assert await operator.reconcile() == 0.5
         assert operator.api.writes() == []
@@ -288,3 +294,47 @@ class TestAutoscaler:
         await operator.hear()
         await operator.reconcile()
         assert operator.api.names("horizontalpodautoscalers") == ["site", "train"]
+
+
+class TestManyPods:
+    """Pods of a large job."""
+
+    async def test_at_a_time(self, operator: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+        """All are made, never more at a time than leaves room for other jobs."""
+        now, most = 0, 0
+        create = Transport.create
+
+        async def counted(transport: Transport, path: str, body: bytes) -> bytes:
+            nonlocal now, most
+            now += 1
+            most = max(most, now)
+            await asyncio.sleep(0)
+            try:
+                return await create(transport, path, body)
+            finally:
+                now -= 1
+
+        monkeypatch.setattr(Transport, "create", counted)
+        await operator.run(worker=200)
+        assert len(operator.api.names("pods")) == 201
+        assert FIRST_BATCH < most <= IN_FLIGHT
+
+    @pytest.mark.parametrize(("room", "most"), [(0, FIRST_BATCH), (50, 50 + IN_FLIGHT)])
+    async def test_no_room(self, operator: Shell, monkeypatch: pytest.MonkeyPatch, room: int, most: int) -> None:
+        """Once a pod cannot be made no other is tried, and what was made is kept."""
+        tried = 0
+        create = Transport.create
+
+        async def limited(transport: Transport, path: str, body: bytes) -> bytes:
+            nonlocal tried
+            tried += path.endswith("/pods")
+            if path.endswith("/pods") and tried > room:
+                raise Forbidden(403, "Forbidden", "exceeded quota: pods", request=path)
+            return await create(transport, path, body)
+
+        monkeypatch.setattr(Transport, "create", limited)
+        await operator.create(worker=200)
+        with pytest.raises(RetryLaterError):
+            await operator.reconcile()
+        assert len(operator.api.names("pods")) == room
+        assert room < tried <= most

@@ -171,7 +171,7 @@ class TestStatus:
     async def test_deletions_wait_for_it(self, operator: Shell) -> None:
         """Pods of a job that ended are deleted only when it is written what they came to."""
         await operator.run()
-        operator.set_pod("train-worker-0", "Succeeded", 0)
+        operator.set_pod("train-worker-0", "Failed", 7)
         await operator.hear()
         operator.api.refuse("PATCH", "/status", status(500, "InternalError", "down"), times=1)
         with pytest.raises(ServerError):
@@ -179,7 +179,7 @@ class TestStatus:
         assert "DELETE pods" not in operator.api.writes()
         operator.api.requests.clear()
         await operator.reconcile()
-        assert operator.state()[-1] == "Succeeded=True"
+        assert operator.state()[-1] == "Failed=True"
         assert operator.api.names("pods") == ["train-worker-0"]
         assert operator.api.names("services") == []
         writes = operator.api.writes()
@@ -188,12 +188,27 @@ class TestStatus:
         assert messages["SuccessfulDeletePod"] == "Deleted 2 pods"
         assert messages["SuccessfulDeleteService"] == "Deleted the Service"
         assert operator.counted("deleted_pods_total") == 2
+        assert operator.counted("training_operator_jobs_failed_total") == 1
+
+    async def test_pods_that_settle(self, operator: Shell) -> None:
+        """What runs when its job succeeds is left alone for ten seconds, and goes then."""
+        await operator.run()
+        operator.set_pod("train-worker-0", "Succeeded", 0)
+        await operator.hear()
+        assert await operator.reconcile() == 10
+        assert operator.state()[-1] == "Succeeded=True"
+        assert operator.api.names("pods") == PODS
+        assert operator.api.names("services") == ["train-scheduler-0"]
+        operator.now = 10
+        await operator.reconcile()
+        assert operator.api.names("pods") == ["train-worker-0"]
+        assert operator.api.names("services") == []
         assert operator.counted("training_operator_jobs_successful_total") == 1
 
     async def test_a_deletion_that_meets_another(self, operator: Shell) -> None:
         """An answer without a version, as of a pod that its kubelet removes at that moment, is no news to keep."""
         await operator.run()
-        operator.set_pod("train-worker-0", "Succeeded", code=0)
+        operator.set_pod("train-worker-0", "Failed", code=7)
         await operator.hear()
         left = {
             "metadata": {"name": "train-worker-1", "namespace": "default", "deletionTimestamp": "2026-01-02T03:05:05Z"}
@@ -204,7 +219,7 @@ class TestStatus:
 
         operator.api.refuse("DELETE", "/pods/train-worker-1", going)
         assert await operator.reconcile() == 1.0
-        assert operator.state()[-1] == "Succeeded=True"
+        assert operator.state()[-1] == "Failed=True"
         assert operator.api.names("pods") == ["train-worker-0", "train-worker-1"]
 
     async def test_a_deletion_that_fails(self, operator: Shell) -> None:

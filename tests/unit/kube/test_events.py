@@ -258,3 +258,43 @@ async def test_long_names_and_cluster_scoped_objects(server: FakeApiServer, tran
 async def test_flush_without_events(transport: Transport) -> None:
     """Nothing to write is written at once."""
     assert await EventRecorder(transport).flush(0.01)
+
+
+class TestOtherWork:
+    """Events wait for work that comes first, but not for long."""
+
+    async def test_until_it_is_done(self, server: FakeApiServer, transport: Transport) -> None:
+        """Nothing is written while there is other work; then all is."""
+        work = [True]
+        async with recording(transport, busy=lambda: bool(work)) as recorder:
+            recorder.event(job(), "Normal", "MSJobCreated", "created")
+            await asyncio.sleep(0.2)
+            assert written(server) == []
+            work.clear()
+            await eventually(lambda: len(written(server)) == 1)
+
+    async def test_work_without_end(self, server: FakeApiServer, transport: Transport) -> None:
+        """After five seconds an event is written all the same."""
+        clock = ManualClock()
+        async with recording(transport, busy=lambda: True, clock=clock.time) as recorder:
+            recorder.event(job(), "Normal", "MSJobCreated", "created")
+            clock.advance(4.9)
+            await asyncio.sleep(0.2)
+            assert written(server) == []
+            clock.advance(0.2)
+            await eventually(lambda: len(written(server)) == 1)
+
+    async def test_many(self, server: FakeApiServer, transport: Transport) -> None:
+        """Rather than be dropped, events are written from half of what may wait on."""
+        async with recording(transport, busy=lambda: True, capacity=10) as recorder:
+            for number in range(9):
+                recorder.event(job(uid=f"u{number}"), "Normal", "MSJobCreated", "created")
+            await eventually(lambda: len(written(server)) == 4)
+            assert recorder.dropped == 0
+
+    async def test_the_end(self, server: FakeApiServer, transport: Transport) -> None:
+        """An operator that stops tells what it has to tell."""
+        async with recording(transport, busy=lambda: True) as recorder:
+            recorder.event(job(), "Normal", "MSJobCreated", "created")
+            assert await recorder.flush(2)
+        assert len(written(server)) == 1

@@ -5,12 +5,25 @@ from typing import Any
 import pytest
 
 from msjob.api import Job, Role
-from msjob_controller.policy.cleanup import autoscaler_there, leftovers, stray
-from msjob_controller.policy.observed import Autoscaler, Observed, Service
+from msjob_controller.policy import cleanup
+from msjob_controller.policy.cleanup import Leftovers, autoscaler_there, stray
+from msjob_controller.policy.observed import Autoscaler, Observed, PodKey, Service
 from support.jobs import msjob
-from support.pods import ADDRESS, keys, of, pod, standing
+from support.pods import ADDRESS, at, keys, leaving, of, pod, stamp, standing
 
 S, P, W = Role.SCHEDULER, Role.PS, Role.WORKER
+
+
+def leftovers(job: Job, status: dict[str, Any], observed: Observed) -> tuple[tuple[PodKey, ...], bool]:
+    """What goes of a job that has not just succeeded: pods, and whether the Service does."""
+    found = cleanup.leftovers(job, status, observed, at(0))
+    assert found.wait is None
+    return found[:2]
+
+
+def succeeded(second: float) -> dict[str, Any]:
+    """The status of a job that succeeded so many seconds after `START`."""
+    return {"completionTime": stamp(second), "conditions": [{"type": "Succeeded", "status": "True"}]}
 
 
 def job(policy: str | None, **fields: Any) -> Job:
@@ -115,3 +128,52 @@ def test_strays() -> None:
     assert stray(pods) == (((S, 0), (P, 0)), True)
     assert stray(of(pod(W, 0, "S", lingering=True), address=None)) == (keys(W, 0), False)
     assert stray(of(address=None)) == ((), False)
+
+
+class TestSettling:
+    """Pods that still run when their job succeeds have ten seconds to end by themselves."""
+
+    @pytest.mark.parametrize("policy", ["Running", "All"])
+    def test_what_runs_stays(self, policy: str) -> None:
+        """The Scheduler, which ends after its Workers, and Workers that are about to end; the Service as long."""
+        one = job(policy, worker=3)
+        seen = standing(one, Scheduler="R", Worker="SRP")
+        gone = keys(W, 0, 2) if policy == "All" else keys(W, 2)
+        assert cleanup.leftovers(one, succeeded(0), seen, at(0)) == Leftovers(gone, service=False, wait=10)
+        assert cleanup.leftovers(one, succeeded(0), seen, at(9.5)).wait == 0.5
+        late = cleanup.leftovers(one, succeeded(0), seen, at(10))
+        assert set(late.pods) == {(S, 0), *keys(W, 1), *gone}
+        assert late[1:] == (True, None)
+
+    def test_nothing_runs(self) -> None:
+        """Nothing is waited for. A Scheduler that has ended keeps its Service."""
+        one = job("Running")
+        assert cleanup.leftovers(one, succeeded(0), standing(one, Scheduler="S", Worker="SS"), at(1)) == (
+            (),
+            False,
+            None,
+        )
+        away = of(leaving(S), pod(W, 0, "S"))
+        assert cleanup.leftovers(one, succeeded(0), away, at(1)) == ((), True, None)
+
+    def test_sidecars(self) -> None:
+        """A pod whose training is over does not settle: its sidecar would not end."""
+        pods = of(pod(S, 0, "S", lingering=True), pod(W, 0, "S", lingering=True))
+        assert cleanup.leftovers(job("Running"), succeeded(0), pods, at(1)) == (((S, 0), (W, 0)), True, None)
+
+    @pytest.mark.parametrize("status", [{}, {**succeeded(0), "conditions": [{"type": "Failed", "status": "True"}]}])
+    def test_failed(self, status: dict[str, Any]) -> None:
+        """What runs of a job that has failed goes at once."""
+        one = job("Running")
+        assert cleanup.leftovers(one, status, standing(one, Scheduler="R", Worker="SR"), at(1)).wait is None
+
+    def test_a_clock_that_was_set_back(self) -> None:
+        """An end that lies ahead holds nothing up."""
+        one = job("Running")
+        assert cleanup.leftovers(one, succeeded(60), standing(one, Scheduler="R", Worker="SS"), at(0)).wait is None
+
+    def test_old_attempts(self) -> None:
+        """Pods of an attempt that was given up go at once."""
+        pods = of(pod(S, 0, "R", attempt=2), pod(W, 0, "R", attempt=1), pod(W, 1, "S", attempt=2))
+        found = cleanup.leftovers(job("Running"), {**succeeded(0), "attempt": 2}, pods, at(1))
+        assert found == (keys(W, 0), False, 9)

@@ -150,8 +150,10 @@ class TestSuccess:
         text = "MSJob default/train successfully completed: Worker 0 succeeded."
         assert told.events == (Event(EventType.NORMAL, Reason.SUCCEEDED, text),)
         assert condition(told, "Succeeded")["message"] == text
-        assert set(told.delete_pods) == {(S, 0), (W, 1)}
-        assert told.delete_service
+        assert (told.delete_pods, told.delete_service, told.requeue_after) == ((), False, 10)
+        later = decide(one, told.status, standing(one, Scheduler="R", Worker="SRF"), at(70))
+        assert set(later.delete_pods) == {(S, 0), (W, 1)}
+        assert later.delete_service
         numbers = {
             key: (item["active"], item["succeeded"], item["failed"])
             for key, item in told.status["replicaStatuses"].items()
@@ -159,10 +161,12 @@ class TestSuccess:
         assert numbers == {"Scheduler": (0, 1, 0), "Worker": (0, 2, 1)}
 
     def test_a_scheduler_that_is_left(self) -> None:
-        """It still runs when the Workers are done, which is the rule; it is removed, and is no failure afterwards."""
+        """It still runs when the Workers are done, which is the rule; it has time to end, and then is no failure."""
         one = job()
         told = decide(one, running(one), standing(one, Scheduler="R", Worker="SS"), at(60))
-        assert (told.delete_pods, told.delete_service) == (((S, 0),), True)
+        assert (told.delete_pods, told.delete_service) == ((), False)
+        hangs = decide(one, told.status, standing(one, Scheduler="R", Worker="SS"), at(70))
+        assert (hangs.delete_pods, hangs.delete_service) == (((S, 0),), True)
         after = decide(one, told.status, standing(one, Scheduler="F", Worker="SS"), at(70))
         assert after.status == told.status
 

@@ -1,12 +1,17 @@
 """What cleanPodPolicy leaves of a job that has ended, its Service too."""
 
+import time
+
 import pytest
 
+from msjob_controller.policy.settle import SETTLE_SECONDS
 from support.live_jobs import Jobs
 
 pytestmark = pytest.mark.usefixtures("operator")
 
 FINISHED = {"worker-0", "worker-1"}
+SETTLED = SETTLE_SECONDS + 10
+"""Seconds to wait for the end of pods that run when their job succeeds."""
 
 
 @pytest.mark.parametrize(
@@ -31,7 +36,7 @@ def test_policy(jobs: Jobs, policy: str | None, left: set[str], service: bool) -
     jobs.finish("worker-0")
 
     jobs.wait_state("Succeeded")
-    jobs.client.wait_for(lambda: set(jobs.pods()) == left, what=f"{left} to be left")
+    jobs.client.wait_for(lambda: set(jobs.pods()) == left, SETTLED, what=f"{left} to be left")
     jobs.client.wait_for(lambda: jobs.services() == (["train-scheduler-0"] if service else []), what="the Service")
     jobs.settle()
     assert set(jobs.pods()) == left
@@ -53,6 +58,21 @@ def test_service_stays_with_a_scheduler_that_has_ended(jobs: Jobs) -> None:
     assert jobs.services() == ["train-scheduler-0"]
 
 
+def test_what_runs_may_end_by_itself(jobs: Jobs) -> None:
+    """A Scheduler that ends after its Workers has succeeded, and stays with its log and its Service."""
+    jobs.create(worker=1)
+    jobs.run(2)
+    jobs.finish("worker-0")
+    jobs.wait_state("Succeeded")
+    jobs.settle()
+    jobs.finish("scheduler-0")
+
+    time.sleep(SETTLED - 5)
+    phases = {name: pod["status"]["phase"] for name, pod in jobs.pods().items()}
+    assert phases == {"scheduler-0": "Succeeded", "worker-0": "Succeeded"}
+    assert jobs.services() == ["train-scheduler-0"]
+
+
 def test_failed_job_keeps_the_pods_that_tell_why(jobs: Jobs) -> None:
     """By default what failed stays for its log, and what still runs goes."""
     jobs.create()
@@ -71,5 +91,5 @@ def test_pods_are_asked_to_end_before_they_are_killed(jobs: Jobs) -> None:
     jobs.finish("worker-0")
 
     jobs.wait_state("Succeeded")
-    jobs.client.wait_for(lambda: "deletionTimestamp" in jobs.pods()["worker-1"]["metadata"])
+    jobs.client.wait_for(lambda: "deletionTimestamp" in jobs.pods()["worker-1"]["metadata"], SETTLED)
     assert jobs.pods()["worker-1"]["metadata"]["deletionGracePeriodSeconds"] == 10

@@ -38,7 +38,7 @@ def test_verbs(own_operators: Operators, jobs: Jobs, control_plane: ControlPlane
     jobs.wait_event("SuccessfulCreateAutoscaler", timeout=30)
     jobs.finish("worker-0")
     jobs.wait_state("Succeeded")
-    jobs.client.wait_for(lambda: not jobs.pods() and not jobs.services(), what="all to go")
+    jobs.client.wait_for(lambda: not jobs.pods() and not jobs.services(), 20, what="all to go")
     jobs.wait_event("SuccessfulDeleteAutoscaler")
     jobs.wait_event("SuccessfulDeleteJob")
 
