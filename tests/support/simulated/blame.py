@@ -282,7 +282,9 @@ def expected(seen: View, key: Key, record: Json) -> str:
         marked = "Evicted" if marks.get("DisruptionTarget") == "True" else "Deleted"
         assert record["reason"] == (lost or marked), f"{record['pod']} is said to be {record['reason']}"
         assert lost or leaving(item), f"{record['pod']} is blamed and nothing has befallen it"
-        why, disrupted = facts.reasons(item) | {record["reason"]}, True
+        # Rules about evictions hold for a pod that its cluster deletes for its lost node, too.
+        why = facts.reasons(item) | {record["reason"]} | ({marked} if leaving(item) else set())
+        disrupted = True
     rule = facts.rule_for(seen.spec, role, code, why, marks)
     if rule is not None and rule != "IgnorePod":
         return rule
