@@ -34,7 +34,7 @@ def test_options() -> None:
     known = re.findall(r'add\("(\w+)", \w+, "?([\w.]+)"?,', SCRIPT)
     told = re.findall(r"^\| `--(\w+)` \| `?([\w.]+)`? \|", PAGE, re.MULTILINE)
 
-    assert len(known) == SCRIPT.count('add("') == 6
+    assert len(known) == SCRIPT.count('add("') == 7
     assert told == known
 
 
