@@ -89,7 +89,7 @@ class Operator:
         self._options = options
         self._metrics = metrics
         self._queue: KeyedQueue[str] = KeyedQueue()
-        self._recorder = EventRecorder(transport, busy=lambda: bool(len(self._queue) or self._queue.working))
+        self._recorder = EventRecorder(transport, busy=lambda: len(self._queue) > 0)
         self._renderer = Renderer(options.job_construct, on_render=metrics.render)
         self._cluster = Cluster(transport, options.namespace, self._queue.add, self._gone)
         self._reconciler = Reconciler(transport, self._cluster, self._renderer, self._recorder, metrics, leads=leads)

@@ -30,7 +30,7 @@ def test_suspended_from_birth(jobs: Jobs) -> None:
     assert jobs.true() == ["Created", "Running"]
     assert jobs.status()["observedGeneration"] == 2
     jobs.finish("worker-0")
-    jobs.wait_state("Succeeded")
+    jobs.wait_event("MSJobSucceeded")
     reasons = [reason for _, reason in jobs.events()]
     # Created and Suspended are of one pass: their events are written side by side.
     assert sorted(reason for reason in reasons[:2]) == ["MSJobCreated", "MSJobSuspended"]
