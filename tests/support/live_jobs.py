@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from msjob.api import AUXILIARY, meta
+from msjob_controller.policy.settle import SETTLE_SECONDS
 from support.jobs import Json, msjob
 from support.testbed.client import MSJOBS, PODS, Client
 from support.testbed.errors import WaitTimeoutError
@@ -14,6 +15,8 @@ from support.testbed.kubelet import Kubelet
 from support.testbed.waiting import wait_for
 
 SERVICES = "v1/services"
+SETTLED = SETTLE_SECONDS + 10
+"""Seconds to wait for the end of pods that run when their job succeeds."""
 
 
 class Jobs:

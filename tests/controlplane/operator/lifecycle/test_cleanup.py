@@ -4,14 +4,11 @@ import time
 
 import pytest
 
-from msjob_controller.policy.settle import SETTLE_SECONDS
-from support.live_jobs import Jobs
+from support.live_jobs import SETTLED, Jobs
 
 pytestmark = pytest.mark.usefixtures("operator")
 
 FINISHED = {"worker-0", "worker-1"}
-SETTLED = SETTLE_SECONDS + 10
-"""Seconds to wait for the end of pods that run when their job succeeds."""
 
 
 @pytest.mark.parametrize(

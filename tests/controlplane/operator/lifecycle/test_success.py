@@ -3,7 +3,7 @@
 import pytest
 
 from support.jobs import msjob, template
-from support.live_jobs import Jobs
+from support.live_jobs import SETTLED, Jobs
 
 pytestmark = pytest.mark.usefixtures("operator")
 
@@ -57,7 +57,7 @@ def test_sidecar_that_still_runs_keeps_no_job_alive(jobs: Jobs) -> None:
     jobs.finish("worker-0", sidecars="run")
 
     jobs.wait_state("Succeeded")
-    jobs.client.wait_for(lambda: jobs.pods() == {}, 20, what="the pods to go, which would run for ever")
+    jobs.client.wait_for(lambda: jobs.pods() == {}, SETTLED, what="the pods to go, which would run for ever")
 
 
 @pytest.mark.parametrize("name", ["before-it-ran", "ran"])
@@ -115,7 +115,7 @@ def test_scheduler_that_is_left_running(jobs: Jobs) -> None:
     jobs.run(3)
     jobs.finish("worker-1", "worker-0")
     jobs.wait_state("Succeeded")
-    jobs.client.wait_for(lambda: set(jobs.pods()) == {"worker-0", "worker-1"}, 20, what="the Scheduler to go")
+    jobs.client.wait_for(lambda: set(jobs.pods()) == {"worker-0", "worker-1"}, SETTLED, what="the Scheduler to go")
     assert jobs.counts() == {"Scheduler": (0, 1, 0), "Worker": (0, 2, 0)}
 
 

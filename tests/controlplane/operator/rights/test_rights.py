@@ -4,7 +4,7 @@ import pytest
 
 from msjob.rbac import MANAGER_ROLE
 from support.audit import Request, denied, requests, verbs
-from support.live_jobs import Jobs
+from support.live_jobs import SETTLED, Jobs
 from support.operator import ACCOUNT, NAMESPACE, Operators
 from support.rights import AUTOSCALERS, RBAC, UNUSED, granted, make_strangers
 from support.testbed.client import PODS, Client
@@ -38,7 +38,7 @@ def test_verbs(own_operators: Operators, jobs: Jobs, control_plane: ControlPlane
     jobs.wait_event("SuccessfulCreateAutoscaler", timeout=30)
     jobs.finish("worker-0")
     jobs.wait_state("Succeeded")
-    jobs.client.wait_for(lambda: not jobs.pods() and not jobs.services(), 20, what="all to go")
+    jobs.client.wait_for(lambda: not jobs.pods() and not jobs.services(), SETTLED, what="all to go")
     jobs.wait_event("SuccessfulDeleteAutoscaler")
     jobs.wait_event("SuccessfulDeleteJob")
 

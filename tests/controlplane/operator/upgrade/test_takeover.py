@@ -3,7 +3,7 @@
 import pytest
 
 from support.audit import writes
-from support.live_jobs import SERVICES, moment
+from support.live_jobs import SERVICES, SETTLED, moment
 from support.rendering import variables
 from support.testbed.client import MSJOBS, PODS
 
@@ -46,7 +46,7 @@ def test_success(after: After) -> None:
     jobs = after.jobs
     jobs.finish("worker-0", name="succeeds")
     jobs.wait_state("Succeeded", "succeeds")
-    jobs.client.wait_for(lambda: list(jobs.pods("succeeds")) == ["worker-0"], 20, what="the other pods to go")
+    jobs.client.wait_for(lambda: list(jobs.pods("succeeds")) == ["worker-0"], SETTLED, what="the other pods to go")
     jobs.client.wait_for(lambda: not jobs.client.exists(SERVICES, "succeeds-scheduler-0", jobs.namespace))
 
 
